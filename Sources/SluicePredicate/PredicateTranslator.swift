@@ -28,7 +28,7 @@ struct PredicateTranslator {
 
     func value(_ operand: PredicateOperand) throws(SluiceError) -> QueryExpression {
         switch operand {
-        case .column(let name, _): return .column(name)
+        case .column(let name, _): return name.operand
         case .value(let value): return .literal(try PredicateConstant.literal(value))
         case .expression(let expression), .optional(let expression, _): return expression
         case .record: throw PredicateRefusal.error("the record as a whole")

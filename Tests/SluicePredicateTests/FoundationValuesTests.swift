@@ -32,7 +32,7 @@ import Testing
             try JSONRecordEncoder().encode(Self.photo) == [
                 "id": "1", "takenAt": "2001-09-09T01:46:40.250Z", "pixels": "AP8Q",
                 "home": "https://example.net/a%20b?c=d", "price": JSON(JSONNumber(text: "19.9")!),
-                "key": "0F1E2D3C-4B5A-6978-8796-A5B4C3D2E1F0", "visits": ["1970-01-01T00:00:00.0000010Z"],
+                "key": "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "visits": ["1970-01-01T00:00:00.0000010Z"],
             ])
         #expect(try JSONRecordEncoder().encode(Self.photo.takenAt) == "2001-09-09T01:46:40.250Z")
     }

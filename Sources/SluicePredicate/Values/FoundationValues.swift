@@ -1,9 +1,9 @@
-package import SluiceCore
+public import SluiceCore
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+    public import FoundationEssentials
 #else
-    package import Foundation
+    public import Foundation
 #endif
 
 // Foundation's types as they stand in records: as servers send them, and as constants of predicates are compared.
@@ -11,11 +11,15 @@ package import SluiceCore
 extension Date: JSONSingleValue {
     package static var expectation: String { "the text of a time" }
 
-    /// To the microsecond: a `Date` is a double of seconds, and no finer than a tenth of that.
+    /// To the microsecond. A `Date` is a double of seconds since 2001, and every other reckoning of it rounds.
     package init?(json: JSON) {
         guard let time = json.string.flatMap({ Timestamp($0) }) else { return nil }
-        self.init(timeIntervalSince1970: Double(time.ticks) / Double(Timestamp.ticksPerSecond))
+        let perSecond = Timestamp.ticksPerSecond
+        let (seconds, ticks) = (time.ticks - Self.ticksOf2001).quotientAndRemainder(dividingBy: perSecond)
+        self.init(timeIntervalSinceReferenceDate: Double(seconds) + Double(ticks) / Double(perSecond))
     }
+
+    private static let ticksOf2001 = 978_307_200 * Timestamp.ticksPerSecond
 
     package var json: JSON? {
         timestamp.map { JSON($0.text(fractionDigits: $0.ticks % 10_000 == 0 ? 3 : 7)) }
@@ -23,9 +27,12 @@ extension Date: JSONSingleValue {
 
     /// The time to the microsecond; nil for one that is no number or outside the years 0001 to 9999.
     var timestamp: Timestamp? {
-        guard let microseconds = Int64(nearest: timeIntervalSince1970 * 1_000_000), microseconds.magnitude < 1 << 58
+        let whole = timeIntervalSinceReferenceDate.rounded(.down)
+        guard let seconds = Int64(nearest: whole), seconds.magnitude < 1 << 38,
+            let microseconds = Int64(nearest: (timeIntervalSinceReferenceDate - whole) * 1_000_000)
         else { return nil }
-        let ticks = microseconds * (Timestamp.ticksPerSecond / 1_000_000)
+        let perMicrosecond = Timestamp.ticksPerSecond / 1_000_000
+        let ticks = seconds * Timestamp.ticksPerSecond + microseconds * perMicrosecond + Self.ticksOf2001
         let time = Timestamp(ticks: ticks)
         return time.ticks == ticks ? time : nil
     }
@@ -62,4 +69,21 @@ extension Decimal: JSONSingleValue {
     }
 
     package var json: JSON? { JSONNumber(text: description).map { JSON($0) } }
+}
+
+/// In small letters, as servers and this library make ids; Foundation writes capitals.
+extension UUID: JSONSingleValue {
+    package static var expectation: String { "the text of a UUID" }
+
+    package init?(json: JSON) {
+        guard let text = json.string else { return nil }
+        self.init(uuidString: text)
+    }
+
+    package var json: JSON? { JSON(uuidString.lowercased()) }
+}
+
+extension UUID: RecordIDConvertible {
+    /// The text of the UUID in small letters.
+    public var recordID: RecordID { RecordID(uuidString.lowercased()) }
 }

@@ -1,4 +1,5 @@
 public import SluiceBase
+internal import SluiceWire
 
 /// What a read came to, and what can be said of it.
 public struct StoreResult: Sendable, Hashable {
@@ -80,17 +81,14 @@ public struct StoreResult: Sendable, Hashable {
     /// How old the answer is; nil where nothing was ever downloaded.
     public func age(at now: Timestamp) -> Duration? { asOf.map { max(.zero, $0.duration(to: now)) } }
 
-    /// The records as values of a type.
-    ///
-    /// - Throws: ``SluiceError`` of code `invalidRecord` for one that does not fit, with the `DecodingError` as cause.
-    public func records<Record: Decodable>(of type: Record.Type) throws(SluiceError) -> [Record] {
-        try records.map { record throws(SluiceError) in
-            do {
-                return try JSONRecordDecoder().decode(type, from: record)
-            } catch {
-                throw SluiceError(
-                    .invalidRecord, "a record does not fit \(type)", recordID: record["id"]?.textID, cause: error)
-            }
-        }
+    /// The records that fit a type, as values of it.
+    public func records<Record: Decodable>(of type: Record.Type) -> [Record] { sorted(type).records }
+
+    /// An error of code `invalidRecord`, with the `DecodingError` as cause, for each record that does not fit the type.
+    public func misfits<Record: Decodable>(of type: Record.Type) -> [SluiceError] { sorted(type).misfits }
+
+    private func sorted<Record: Decodable>(_ type: Record.Type) -> (records: [Record], misfits: [SluiceError]) {
+        let sorted = RecordCoder(DeclaredProperties(of: type), asIn: []).sorted(type, records, table: nil)
+        return (sorted.records, sorted.misfits)
     }
 }

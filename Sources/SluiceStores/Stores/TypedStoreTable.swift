@@ -1,5 +1,6 @@
 public import SluiceBase
 public import SluiceSync
+internal import SluiceWire
 
 /// A table of a store whose records are values of a type.
 ///
@@ -18,16 +19,17 @@ public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
         self.store = store
     }
 
-    /// The records that match, and where they come from. The query's table is replaced by this one.
+    /// The records that match, and where they come from. The query's table is replaced by this one. A record that does not
+    /// fit the type stands in ``StoreResult/misfits(of:)`` instead.
     ///
-    /// - Throws: as ``DataStore/read(_:_:)``; ``SluiceError`` of code `invalidRecord` for a record that does not fit.
+    /// - Throws: as ``DataStore/read(_:_:)``.
     public func read(
         _ query: Query? = nil, _ options: ReadOptions = ReadOptions()
     ) async throws -> (records: [Record], result: StoreResult) {
         var query = query ?? Query(name)
         query.table = name
         let result = try await store.read(query, options)
-        return (try result.records(of: Record.self), result)
+        return (result.records(of: Record.self), result)
     }
 
     /// The records that an address leads to, and where they come from: `Agencies?$filter=Rank gt 3`,
@@ -36,7 +38,7 @@ public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
         _ address: String, _ options: ReadOptions = ReadOptions()
     ) async throws -> (records: [Record], result: StoreResult) {
         let result = try await store.read(address, options)
-        return (try result.records(of: Record.self), result)
+        return (result.records(of: Record.self), result)
     }
 
     /// The record with that id.
@@ -80,12 +82,7 @@ public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
     }
 
     private func value(_ record: JSON) throws(SluiceError) -> Record {
-        do {
-            return try JSONRecordDecoder().decode(Record.self, from: record)
-        } catch {
-            throw SluiceError(
-                .invalidRecord, "a record does not fit \(Record.self)", table: name, recordID: record["id"]?.textID,
-                cause: error)
-        }
+        try RecordCoder(DeclaredProperties(of: Record.self), asIn: [])
+            .decode(Record.self, from: record, table: name, isServers: false)
     }
 }

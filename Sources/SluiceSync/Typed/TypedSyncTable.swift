@@ -1,3 +1,4 @@
+internal import Logging
 public import SluiceBase
 public import SluiceWire
 
@@ -14,15 +15,19 @@ public import SluiceWire
 /// coding key `id`. What the type does not declare stays as it is in the record, here and on the server.
 ///
 /// Beside the errors of ``SyncTable`` there is `invalidRecord` for a record that does not fit the type. An insert has
-/// happened all the same, any other change has not.
+/// happened all the same, any other change has not. Where several records are read, those that do not fit stand in
+/// ``misfits(matching:)`` and ``TypedLiveQuery/Update/misfits``, and the others are given.
+///
+/// An id is a `String`, a `UUID` or any other type that is written as a text. A UUID is written in small letters, and one
+/// that the store has in capitals is found all the same.
 public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
     /// The same table without the type.
     public let untyped: SyncTable
-    let coder: RecordCoder
+    let typed: TypedRecords<Record>
 
     init(_ untyped: SyncTable) {
         self.untyped = untyped
-        coder = RecordCoder(DeclaredProperties(of: Record.self), dialect: untyped.context.dialect)
+        typed = TypedRecords(untyped.name, dialect: untyped.context.dialect)
     }
 
     /// The table's name.
@@ -34,11 +39,12 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
     /// - Throws: as ``SyncTable/insert(_:options:)``; see ``TypedSyncTable``.
     @discardableResult
     public func insert(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
-        let document = try coder.encode(record, withNulls: false, table: name)
-        return try value(await untyped.insert(document, options: options))
+        let document = try typed.coder.encode(record, withNulls: false, table: name)
+        return try typed.value(await untyped.insert(document, options: options))
     }
 
-    /// Writes all properties that the type declares; those that are nil as null, where the record has them.
+    /// Writes all properties that the type declares and that differ from the stored ones; those that are nil as null, where
+    /// the record has them.
     ///
     /// What was changed here or by a pull since `record` was read is written over. ``update(id:options:_:)`` writes
     /// only what it changes.
@@ -87,36 +93,56 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
     ///
     /// - Throws: as ``SyncTable/delete(id:options:)``.
     public func delete(id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
-        try await untyped.delete(id: id, options: options)
+        let (name, id) = (name, id.recordID)
+        try await untyped.context.write(options: options) { transaction in
+            try transaction.table(name, of: Record.self).delete(id: id)
+        }
     }
 
     /// Brings a deleted record back.
     ///
     /// - Throws: as ``SyncTable/undelete(id:options:)``.
     public func undelete(id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
-        try await untyped.undelete(id: id, options: options)
+        let (name, id) = (name, id.recordID)
+        try await untyped.context.write(options: options) { transaction in
+            try transaction.table(name, of: Record.self).undelete(id: id)
+        }
     }
 
     /// The record with that id, or nil.
     ///
     /// - Throws: see ``TypedSyncTable``; of the store.
     public func lookup(id: some RecordIDConvertible) async throws -> Record? {
-        try await untyped.lookup(id: id).map(value)
+        let (typed, id) = (typed, id.recordID)
+        let found = try await untyped.context.store.read { store in
+            try store.record(typed.stored(id, in: store), in: typed.table)
+        }
+        return try found.map(typed.value)
     }
 
-    /// The records that match. The query's table is this one, and all properties are read, whatever it says.
+    /// The records that match and fit the type. The query's table is this one, and all properties are read, whatever it
+    /// says.
     ///
-    /// - Throws: see ``TypedSyncTable``; ``SluiceError`` of code `invalidQuery`, or of the store.
+    /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
     public func records(matching query: Query? = nil) async throws -> [Record] {
-        try await untyped.records(matching: whole(query)).map(value)
+        let sorted = typed.sorted(try await untyped.records(matching: whole(query)))
+        for misfit in sorted.misfits { untyped.context.options.logger.warning("\(misfit)") }
+        return sorted.records
     }
 
-    /// How many records match the query's filter.
+    /// An error of code `invalidRecord` for each record that matches and does not fit the type; each names the record.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
+    public func misfits(matching query: Query? = nil) async throws -> [SluiceError] {
+        typed.sorted(try await untyped.records(matching: whole(query))).misfits
+    }
+
+    /// How many records match the query's filter, those that do not fit the type among them.
     public func count(matching query: Query? = nil) async throws -> Int { try await untyped.count(matching: query) }
 
     /// The records that match, now and whenever they change: as ``SyncTable/observe(_:)``.
     public func observe(_ query: Query? = nil) -> TypedLiveQuery<Record> {
-        TypedLiveQuery(base: untyped.observe(whole(query)), table: self)
+        TypedLiveQuery(base: untyped.observe(whole(query)), typed: typed)
     }
 
     /// Brings the server's rows here: see ``SyncContext/pull(_:named:allowsMassRemoval:progress:)``.
@@ -146,10 +172,6 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
         var query = query
         query?.select = []
         return query
-    }
-
-    func value(_ document: JSON) throws(SluiceError) -> Record {
-        try coder.decode(Record.self, from: document, table: name, isServers: false)
     }
 }
 

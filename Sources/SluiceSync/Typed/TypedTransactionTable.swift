@@ -6,46 +6,56 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
     /// The table's name.
     public let name: String
     private let transaction: LocalTransaction
-    private let coder: RecordCoder
+    private let typed: TypedRecords<Record>
 
     fileprivate init(_ name: String, in transaction: LocalTransaction) {
         self.name = name
         self.transaction = transaction
-        coder = RecordCoder(DeclaredProperties(of: Record.self), dialect: transaction.context.dialect)
+        typed = TypedRecords(name, dialect: transaction.context.dialect)
     }
 
     /// Adds a record; see ``TypedSyncTable/insert(_:options:)``.
     @discardableResult
     public func insert(_ record: Record) throws -> Record {
-        try value(transaction.insert(try coder.encode(record, withNulls: false, table: name), in: name))
+        let document = try typed.coder.encode(record, withNulls: false, table: name)
+        return try typed.value(transaction.insert(document, in: name))
     }
 
     /// Writes all properties that the type declares; see ``TypedSyncTable/update(_:options:)``.
     @discardableResult
     public func update(_ record: Record) throws -> Record {
-        let document = try document(record)
-        let stored = try document["id"]?.textID.flatMap { try transaction.lookup(id: $0, in: name) }
-        return try value(transaction.update(document.withoutNulls(notIn: stored), in: name))
+        let coder = typed.coder
+        guard let given = try coder.encode(record, withNulls: true, table: name)["id"]?.textID else {
+            throw SluiceError(.invalidArgument, "a record is updated by its id, and this one has none", table: name)
+        }
+        let id = try stored(given)
+        let found = try transaction.lookup(id: id, in: name)
+        var document = try coder.encode(record, unchangedFrom: found.map { [$0] } ?? [], table: name)
+        document["id"] = JSON(id)
+        return try typed.value(transaction.update(document.withoutNulls(notIn: found), in: name))
     }
 
     /// Changes a record as it is, and writes what differs; see ``TypedSyncTable/update(id:options:_:)``.
     @discardableResult
     public func update(id: some RecordIDConvertible, _ change: (inout Record) throws -> Void) throws -> Record {
-        guard let stored = try transaction.lookup(id: id, in: name) else {
+        let id = try stored(id.recordID)
+        guard let found = try transaction.lookup(id: id, in: name) else {
             throw SluiceError(
                 .recordMissing, "there is no such record in the local store; pull it first", table: name,
-                recordID: id.recordID)
+                recordID: id)
         }
-        let before = try value(stored)
+        let before = try typed.value(found)
         var after = before
         try change(&after)
-        let (old, new) = (try document(before), try document(after))
-        var changes: JSON = ["id": JSON(id.recordID)]
+        let old = try typed.coder.encode(before, withNulls: true, table: name)
+        let new = try typed.coder.encode(after, withNulls: true, table: name)
+        var changes: JSON = ["id": JSON(id)]
         for (name, value) in new.members ?? [] where name != "id" && old[name] != value { changes[name] = value }
         // What a type leaves out by itself, where it wrote it before, is taken back.
         for name in old.names where name != "id" && new[name] == nil { changes[name] = .null }
-        guard changes.count > 1 else { return after }
-        return try value(transaction.update(changes, in: name))
+        // A change of the id alone is none.
+        guard changes.count > 1 else { return before }
+        return try typed.value(transaction.update(changes, in: name))
     }
 
     /// Changes one property of a record; see ``TypedSyncTable/update(id:set:to:options:)``.
@@ -57,23 +67,26 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
     }
 
     /// Deletes a record; see ``SyncTable/delete(id:options:)``.
-    public func delete(id: some RecordIDConvertible) throws { try transaction.delete(id: id, in: name) }
+    public func delete(id: some RecordIDConvertible) throws {
+        try transaction.delete(id: stored(id.recordID), in: name)
+    }
 
     /// Brings a deleted record back; see ``SyncTable/undelete(id:options:)``.
-    public func undelete(id: some RecordIDConvertible) throws { try transaction.undelete(id: id, in: name) }
+    public func undelete(id: some RecordIDConvertible) throws {
+        try transaction.undelete(id: stored(id.recordID), in: name)
+    }
 
     /// The record as it is, with what was changed so far; or nil.
     public func lookup(id: some RecordIDConvertible) throws -> Record? {
-        try transaction.lookup(id: id, in: name).map(value)
+        try transaction.lookup(id: stored(id.recordID), in: name).map(typed.value)
     }
 
-    /// The records that match, with what was changed so far. The query's table is this one, and all properties are
-    /// read, whatever it says.
-    public func records(matching query: Query? = nil) throws -> [Record] {
-        var query = query ?? Query(name)
-        (query.table, query.select) = (name, [])
-        return try transaction.records(matching: query).map(value)
-    }
+    /// The records that match and fit the type, with what was changed so far. The query's table is this one, and all
+    /// properties are read, whatever it says.
+    public func records(matching query: Query? = nil) throws -> [Record] { try sorted(query).records }
+
+    /// An error of code `invalidRecord` for each record that matches and does not fit the type.
+    public func misfits(matching query: Query? = nil) throws -> [SluiceError] { try sorted(query).misfits }
 
     /// How many records match the query's filter, with what was changed so far. The query's table is this one.
     public func count(matching query: Query? = nil) throws -> Int {
@@ -82,13 +95,13 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
         return try transaction.count(matching: query)
     }
 
-    private func document(_ record: Record) throws(SluiceError) -> JSON {
-        try coder.encode(record, withNulls: true, table: name)
+    private func sorted(_ query: Query?) throws -> (fitting: [JSON], records: [Record], misfits: [SluiceError]) {
+        var query = query ?? Query(name)
+        (query.table, query.select) = (name, [])
+        return typed.sorted(try transaction.records(matching: query))
     }
 
-    private func value(_ document: JSON) throws(SluiceError) -> Record {
-        try coder.decode(Record.self, from: document, table: name, isServers: false)
-    }
+    private func stored(_ id: RecordID) throws -> RecordID { try typed.stored(id, in: transaction.store) }
 }
 
 extension JSON {

@@ -1,3 +1,5 @@
+internal import SluiceBase
+
 /// Which system properties a type declares, and under which name: `version`, or `__version` in a type that was made for
 /// Mobile Services.
 ///
@@ -6,8 +8,11 @@
 /// guessed from an instance, and none is made. A type that asks for no keys is taken to want all.
 package struct DeclaredProperties: Sendable, Hashable {
     package let names: [SystemProperty: String]
+    /// What the type says that a record has which lacks it; see ``TableRecord/defaults``.
+    let defaults: JSON
 
     package init(of type: (some Decodable).Type) {
+        defaults = (type as? any TableRecord.Type)?.encodedDefaults ?? .object
         let probe = CodingKeyProbe()
         _ = try? type.init(from: probe)
         guard let accepts = probe.accepts else {
@@ -19,6 +24,10 @@ package struct DeclaredProperties: Sendable, Hashable {
         }
         names = Dictionary(uniqueKeysWithValues: declared)
     }
+}
+
+extension TableRecord {
+    fileprivate static var encodedDefaults: JSON? { defaults.flatMap { try? JSONRecordEncoder().encode($0) } }
 }
 
 /// A decoder that learns which names a type's keys know, and gives nothing.

@@ -5,9 +5,12 @@ package import SluiceBase
 package struct RecordCoder: Sendable {
     /// The names of the system properties that differ: in the type, and on the wire.
     private let renamed: [(member: PropertyName, column: PropertyName)]
+    /// The values of properties that a record lacks.
+    private let defaults: JSON
 
     /// A coder for what the type declares, as far as it is among `properties`.
     package init(_ declared: DeclaredProperties, among properties: Set<SystemProperty> = .all, dialect: Dialect) {
+        defaults = declared.defaults
         renamed = declared.names.compactMap { property, member in
             guard properties.contains(property), let column = dialect.column(for: property) else { return nil }
             let name = PropertyName(member)
@@ -17,6 +20,7 @@ package struct RecordCoder: Sendable {
 
     /// A coder for what the type declares, by the names that those records have for it.
     package init(_ declared: DeclaredProperties, asIn records: [JSON]) {
+        defaults = declared.defaults
         renamed = declared.names.compactMap { property, member in
             let name = PropertyName("__\(property.rawValue)")
             return member != name.text && records.contains { $0[name] != nil } ? (PropertyName(member), name) : nil
@@ -49,6 +53,34 @@ package struct RecordCoder: Sendable {
         return document
     }
 
+    /// The record as the wire has it, where what the type reads from one of `originals` and writes back the same is as
+    /// it stands there: a time in other digits, or a property that is not there, has not been changed.
+    package func encode<Record: Codable>(
+        _ record: Record, unchangedFrom originals: [JSON], table: String
+    ) throws(SluiceError) -> JSON {
+        let written = try encode(record, withNulls: true, table: table)
+        var document = written
+        // Of several that are the same to the type the first counts.
+        for original in originals.reversed() {
+            guard let value = try? decode(Record.self, from: original, table: table, isServers: false),
+                let same = try? encode(value, withNulls: true, table: table)
+            else { continue }
+            for (name, value) in same.members ?? [] where written[name] == value { document[name] = original[name] }
+        }
+        return document
+    }
+
+    /// Whether the type reads both texts as the same id: a UUID in capitals and in small letters.
+    package func takes<Record: Codable>(_ id: RecordID, forThatOf document: JSON, _ type: Record.Type) -> Bool {
+        var other = document
+        other["id"] = JSON(id)
+        let ids = [document, other].map { document in
+            (try? decode(type, from: document, table: nil)).flatMap { try? encode($0, withNulls: false, table: "") }?[
+                "id"]
+        }
+        return ids[0] != nil && ids[0] == ids[1]
+    }
+
     /// The typed record of a document.
     ///
     /// - Parameter isServers: whether the document is the server's; else it is of the local store.
@@ -64,11 +96,43 @@ package struct RecordCoder: Sendable {
             renamed[member] = value
         }
         do {
-            return try JSONRecordDecoder().decode(type, from: renamed)
+            return try decode(type, from: renamed)
         } catch {
             throw SluiceError(
                 .invalidRecord, "the \(isServers ? "server's" : "local") record does not fit \(type)", table: table,
                 recordID: document["id"]?.textID, serverRecord: isServers ? document : nil, cause: error)
+        }
+    }
+
+    /// The values of the documents of the local store that fit the type, with the documents, and an error for each other.
+    package func sorted<Record: Decodable>(
+        _ type: Record.Type, _ documents: [JSON], table: String?
+    ) -> (fitting: [JSON], records: [Record], misfits: [SluiceError]) {
+        var (fitting, records, misfits): ([JSON], [Record], [SluiceError]) = ([], [], [])
+        for document in documents {
+            do throws(SluiceError) {
+                records.append(try decode(type, from: document, table: table, isServers: false))
+                fitting.append(document)
+            } catch {
+                misfits.append(error)
+            }
+        }
+        return (fitting, records, misfits)
+    }
+
+    private func decode<Record: Decodable>(_ type: Record.Type, from document: JSON) throws -> Record {
+        func filled(_ lacks: (JSON?) -> Bool) -> JSON {
+            var filled = document
+            for (name, value) in defaults.members ?? [] where name != "id" && lacks(document[name]) {
+                filled[name] = value
+            }
+            return filled
+        }
+        do {
+            return try JSONRecordDecoder().decode(type, from: filled { $0 == nil })
+        } catch DecodingError.valueNotFound where defaults != .object {
+            // A null where the type has no optional: servers write it for a column that is newer than the row.
+            return try JSONRecordDecoder().decode(type, from: filled { $0?.isNull ?? true })
         }
     }
 }

@@ -17,8 +17,19 @@
 /// those that you need, as optionals: a record that was never sent has none. A Mobile Services backend is asked for
 /// those that the type declares, and for no other; a record without `version` is changed without a condition.
 ///
+/// **A property that is newer than the rows** takes its value from ``defaults`` where a record lacks it; a type declares
+/// `static let defaults: Person? = Person(name: "", level: 1)`. Without that a list, a set or a dictionary that a record
+/// lacks is empty, and a record that lacks anything else does not fit the type.
+///
 /// A type need not conform: `client.table("people", of: Person.self)` takes any that is `Codable & Sendable`.
 public protocol TableRecord: Codable, Sendable {
     /// The table's name.
     static var tableName: String { get }
+    /// A record with the values of properties that a stored one lacks, its id aside; nil, which is the default, for none.
+    static var defaults: Self? { get }
+}
+
+extension TableRecord {
+    /// None.
+    public static var defaults: Self? { nil }
 }

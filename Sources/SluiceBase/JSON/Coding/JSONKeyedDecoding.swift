@@ -14,7 +14,12 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try member(key).read(type)
+        if decoder.value[key.stringValue]?.isNull ?? true, let type = type as? any EmptyCollection.Type,
+            let empty = type.init() as? Value
+        {
+            return empty
+        }
+        return try member(key).read(type)
     }
 
     func nestedContainer<Nested: CodingKey>(
@@ -44,3 +49,11 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return decoder.inner(value, key)
     }
 }
+
+/// A type of which a record that lacks the property has the empty value: to have none of something is to have an empty
+/// list of it.
+private protocol EmptyCollection { init() }
+
+extension Array: EmptyCollection {}
+extension Set: EmptyCollection {}
+extension Dictionary: EmptyCollection {}

@@ -9,7 +9,7 @@
 /// ```
 ///
 /// Integers are exact to their full width, `UInt64` too; a number that does not fit its property is an error that names
-/// the property. A property of type ``JSON``, ``JSONNumber`` or ``Timestamp`` takes the value as it is. A point in time
+/// the property. A list, a set or a dictionary that the document lacks is empty. A property of type ``JSON``, ``JSONNumber`` or ``Timestamp`` takes the value as it is. A point in time
 /// is best declared as ``Timestamp``. Foundation's `Date` is read as the text of a time too, but only where
 /// SluicePredicate (or Sluice, which has it) is part of the program; without, it codes itself as seconds since 2001,
 /// which no server sends.

@@ -9,6 +9,8 @@
 /// }
 /// ```
 ///
+/// A part of a property is stated with the way to it: `\.address.city: "address/city"`.
+///
 /// A key path that is not stated here cannot be queried: nothing is guessed from the property's name.
 public struct ColumnMap<Record>: Sendable, ExpressibleByDictionaryLiteral {
     private let entries: [(path: any PartialKeyPath<Record> & Sendable, column: PropertyName)]
@@ -38,6 +40,14 @@ extension ColumnMap {
     }
 }
 
+extension PropertyName {
+    /// What a column's name stands for in a query: the property, or with slashes a part of one.
+    package var operand: QueryExpression {
+        let names = text.split(separator: "/", omittingEmptySubsequences: false).map { PropertyName(String($0)) }
+        return names.count == 1 ? .column(self) : .path(QueryPath(.record, names.map { .property($0) }))
+    }
+}
+
 extension Query {
     /// The query with a further key to sort by, after those given before: `\Person.name`.
     ///
@@ -45,7 +55,9 @@ extension Query {
     public func sorted<Record: QueryableRecord>(
         by path: PartialKeyPath<Record>, descending: Bool = false
     ) throws(SluiceError) -> Query {
-        sorted(by: try Record.columns.name(of: path), descending: descending)
+        var query = self
+        query.order.append(.init(expression: try Record.columns.name(of: path).operand, descending: descending))
+        return query
     }
 
     /// The query for these properties only, besides those given before.
@@ -53,7 +65,13 @@ extension Query {
     /// - Throws: ``SluiceError`` of code `invalidQuery` if the type states no column for a key path.
     public func selecting<Record: QueryableRecord>(_ paths: PartialKeyPath<Record>...) throws(SluiceError) -> Query {
         var query = self
-        for path in paths { query.select.append(try Record.columns.name(of: path)) }
+        for path in paths {
+            let name = try Record.columns.name(of: path)
+            guard case .column = name.operand else {
+                throw SluiceError(.invalidQuery, "a part of a property cannot be selected: \(name)")
+            }
+            query.select.append(name)
+        }
         return query
     }
 }

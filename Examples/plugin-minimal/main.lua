@@ -1,4 +1,4 @@
--- The server's record stands, except for the title: that is whose it was here.
+-- The server's record stands, except for the title, which is as it was here, and for what only this side has changed.
 local function on_conflict(c, ctx)
   if not c.client or not c.server or c.deleted then return decide.next() end
   local merged = c.server

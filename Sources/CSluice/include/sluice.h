@@ -162,8 +162,9 @@ void sluice_text_free(sluice_text *text);
 enum {
     SLUICE_DECIDE_NEXT = 0,    /* not decided here: the plugins, then the policy of `conflicts` */
     SLUICE_DECIDE_SERVER = 1,  /* the server's record stands, the local change is given up */
-    SLUICE_DECIDE_CLIENT = 2,  /* the local record is sent again, on top of the server's version */
-    SLUICE_DECIDE_MERGE = 3,   /* the record that the callback wrote into `answer` is stored and sent */
+    SLUICE_DECIDE_CLIENT = 2,  /* what was changed here is sent again, on top of the server's record */
+    SLUICE_DECIDE_MERGE = 3,   /* the record that the callback wrote into `answer` is stored and sent; a property that it
+                                  leaves as `base` has it is of the side that changed it, where one alone did */
     SLUICE_DECIDE_DELETE = 4,  /* the record is deleted here and on the server */
     SLUICE_DECIDE_DISCARD = 5, /* the local change is given up: nobody wants it */
     SLUICE_DECIDE_DEFER = 6,   /* the operation waits for the next push */

@@ -194,7 +194,7 @@ struct GatewayRequest: Sendable {
         var merged = replacing ? JSON.object : base
         merged["id"] = JSON(id)
         for (name, value) in given { merged[name] = value }
-        try await context.queue.resolve(operation.id, .merge(merged))
+        try await context.queue.resolve(operation.id, .replace(merged))
         return try await context.table(table).lookup(id: id)
     }
 

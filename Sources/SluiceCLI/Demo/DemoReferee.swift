@@ -63,7 +63,7 @@ final class DemoReferee: ConflictHandler {
             let judge = entry.map { "\($0.plugin) in Lua" } ?? plugins.title
             guard case .success(.next) = answer else {
                 let decision = try? answer.get()
-                let record = decision.flatMap { Self.record(of: $0, conflict) }
+                let record = decision?.record(in: conflict)
                 note(
                     conflict, record, judge, verdict: record == nil ? decision?.verdict ?? "failed" : nil,
                     why: entry?.reason, isDeletion: record == nil && decision?.isFinal == true
@@ -131,16 +131,6 @@ final class DemoReferee: ConflictHandler {
         noted.withLock { $0.append(ruling) }
     }
 
-    /// The record that a decision leads to; nil where there is none.
-    private static func record(of decision: ConflictDecision, _ conflict: Conflict) -> JSON? {
-        switch decision {
-        case .merge(let record): record
-        case .client: conflict.client
-        case .server, .discard: conflict.server
-        case .delete, .defer, .ask, .abort, .next: nil
-        }
-    }
-
     private static func choose(base: JSON?, server: JSON?, client: JSON?) -> (FieldMerge.Side, String) {
         if client == base { return (.server, "only change") }
         if server == base || server == client { return (.client, "only change") }
@@ -153,7 +143,7 @@ extension ConflictDecision {
     /// Whether it leaves nothing to decide.
     fileprivate var isFinal: Bool {
         switch self {
-        case .delete, .client, .server, .discard, .merge: true
+        case .delete, .client, .server, .discard, .merge, .replace: true
         case .defer, .ask, .abort, .next: false
         }
     }
@@ -167,7 +157,7 @@ extension ConflictDecision {
         case .abort: "abort"
         case .client: "client: deleted here"
         case .server, .discard: "server: it has none"
-        case .merge, .next: "next"
+        case .merge, .replace, .next: "next"
         }
     }
 }

@@ -55,7 +55,7 @@ final class PluginTableHooks: TableHooks {
             status: conflict.status, isDeletedOnServer: isDeleted)
         let decision = try await asking { try await call.decide(question) }
         switch decision {
-        case .merge(let record): return record
+        case .merge(let record), .replace(let record): return record
         case .client: return client
         // A record that is deleted is no answer to a write: the client hears that it is in conflict.
         case .server, .discard: return isDeleted ? nil : conflict.server

@@ -43,10 +43,12 @@ extension PluginAPI {
                     "batch_key", [("key", "string"), options], "sluice.Decision",
                     "A hint which operations belong together. It changes nothing yet."),
                 function("server", [options], "sluice.Decision", "The server's record stands."),
-                function("client", [options], "sluice.Decision", "The local record is sent on top of the server's."),
+                function(
+                    "client", [options], "sluice.Decision",
+                    "What was changed here is sent on top of the server's record."),
                 function(
                     "merge", [("record", "any"), options], "sluice.Decision",
-                    "That whole record is stored and sent. A table that leaves out fields which both sides have names them in `remove`."
+                    "That whole record is stored and sent, and a field that it leaves as the base has it is of the side that changed it, where one alone did. A table that leaves out fields which both sides have names them in `remove`."
                 ),
                 function("delete", [options], "sluice.Decision", "The record is deleted here and there."),
                 function("discard", [options], "sluice.Decision", "The local change is given up."),

@@ -19,7 +19,7 @@ struct ConflictJudge {
             switch decision {
             case .server?: "server"
             case .client?: "client"
-            case .merge?: "merge"
+            case .merge?, .replace?: "merge"
             case .delete?: "delete"
             case .discard?: "discard"
             case .defer?: "defer"

@@ -130,13 +130,7 @@ public struct PluginConvergence: Sendable {
             break
         }
         guard let client = conflict.client, let server = conflict.server, let base = conflict.base else { return }
-        let result: JSON
-        switch answer.decision {
-        case .merge(let record)?: result = record
-        case .client?: result = client
-        case .server?, .discard?: result = server
-        default: return
-        }
+        guard let result = answer.decision?.record(in: conflict) else { return }
         if conflict.maybeApplied, let doubled = Self.doubled(conflict, result) { report.note(.countsOnce, doubled) }
         func own(_ record: JSON) -> [PropertyName] {
             record.names.filter { $0 != "id" && !dialect.isSystemProperty($0) }

@@ -122,7 +122,7 @@ struct ReplicaStory {
             let conflict = conflict(index)
             let answer = await judge.answer(conflict)
             replicas[index].isUncertain = false
-            if conflict.maybeApplied, case .merge(let record)? = answer.decision,
+            if conflict.maybeApplied, let record = answer.decision?.given,
                 let example = PluginConvergence.doubled(conflict, record)
             {
                 doubled.append(example)
@@ -134,12 +134,11 @@ struct ReplicaStory {
             }
             switch decision {
             case .server, .discard: return settle(index)
-            case .client: replicas[index].base = server
             case .delete:
                 replicas[index].record = nil
                 replicas[index].base = server
-            case .merge(let record):
-                replicas[index].record = record
+            case .client, .merge, .replace:
+                replicas[index].record = decision.record(in: conflict)
                 replicas[index].base = server
             case .defer, .ask, .abort, .next:
                 replicas[index].isHeld = true

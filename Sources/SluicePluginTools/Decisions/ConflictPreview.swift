@@ -46,7 +46,7 @@ public struct ConflictPreview: Sendable {
             ) { result in
                 let read = try document.decision(result)
                 var asked = Asked(raw: result.value)
-                if case .merge(let record)? = read.value as? ConflictDecision { asked.record = record }
+                if let record = (read.value as? ConflictDecision)?.given { asked.record = record }
                 return HookAnswer(asked, read.name, reason: read.reason)
             }
             let run = await rig.run(call)

@@ -162,7 +162,7 @@ struct FixtureCall {
         ) { result in
             var answer = FixtureAnswer(result)
             let read = try document.decision(result)
-            if case ConflictDecision.merge(let record) = read.value {
+            if let record = (read.value as? ConflictDecision)?.given {
                 answer.record = record
                 answer.decision?["record"] = record
             }

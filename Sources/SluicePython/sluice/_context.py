@@ -15,7 +15,7 @@ from ._results import (
 
 _Result = TypeVar("_Result")
 
-#: Decides a conflict: a decision, or the record that is stored and sent in place of both.
+#: Decides a conflict: a decision, or the record that is stored and sent.
 ConflictHandler = Callable[[Conflict], Union[Decision, Record]]
 #: Returns a token for the server in place of the one that was refused (None for the first); None if there is none.
 TokenProvider = Callable[[Optional[str]], Optional[str]]

@@ -37,7 +37,9 @@ class SluiceError(Exception):
 
 
 class Decision(enum.IntEnum):
-    """What becomes of a conflict. A record (a dict) is a decision too: it is stored and sent in place of both."""
+    """What becomes of a conflict. A record (a dict) is a decision too: it is stored and sent.
+
+    A property that it leaves as the base has it is of the side that changed it, where one alone did."""
 
     #: Not decided here: the plugins, then the policy.
     NEXT = 0

@@ -50,7 +50,7 @@ public struct ErrorArchive: Sendable {
     public func edit(_ id: String, to record: JSON) async throws {
         let entry = try await error(id)
         if entry.isConflict, entry.operation.state == .parked {
-            return try await context.queue.resolve(id, .merge(record), revision: entry.operation.revision)
+            return try await context.queue.resolve(id, .replace(record), revision: entry.operation.revision)
         }
         try await context.queue.edit(id, to: record, revision: entry.operation.revision)
     }
@@ -69,9 +69,10 @@ public struct ErrorArchive: Sendable {
         }
         var merged = own
         if entry.isConflict, let server = copies.mirror ?? entry.operation.failure?.serverRecord {
-            // The service's record, with what was changed here.
-            merged = server
-            for (name, value) in own.members ?? [] where copies.base?[name] != value { merged[name] = value }
+            let conflict = Conflict(
+                operation: entry.operation, client: own, server: server, base: copies.base, maybeApplied: false,
+                status: entry.operation.failure?.status ?? 0, isDeletedOnServer: false)
+            merged = conflict.merged ?? own
         }
         for (name, value) in changes.members ?? [] where name != "id" { merged[name] = value }
         try await edit(id, to: merged)

@@ -8,8 +8,8 @@ public import SluiceBase
 /// ```swift
 /// struct LongestTitleWins: ConflictHandler {
 ///     func decide(_ conflict: Conflict) async throws -> ConflictDecision {
-///         guard var merged = conflict.client, let server = conflict.server else { return .next }
-///         let titles = [merged["title"]?.string ?? "", server["title"]?.string ?? ""]
+///         guard var merged = conflict.merged else { return .next }
+///         let titles = [conflict.client, conflict.server].map { $0?["title"]?.string ?? "" }
 ///         merged["title"] = JSON(titles.max { $0.count < $1.count } ?? "")
 ///         return .merge(merged)
 ///     }
@@ -28,7 +28,7 @@ public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
     case hold
     /// The server's record stands.
     case serverWins = "server-wins"
-    /// The local record is sent on top of the server's version.
+    /// What the application changed is sent on top of the server's record; what only the server changed stays.
     case clientWins = "client-wins"
 }
 
@@ -56,11 +56,15 @@ public struct ConflictClosure: ConflictHandler {
 public enum ConflictDecision: Sendable, Hashable {
     /// The server's record stands; the local change is given up (and noted in the audit).
     case server
-    /// The local record is sent again, on top of the server's version. It is never sent without a version.
+    /// What the application changed is sent again, on top of the server's version, and never without a version. What
+    /// only the server changed stays.
     case client
-    /// This record is stored locally and sent on top of the server's version. The id and what only the server sets
-    /// are not taken from it.
+    /// This record is stored locally and sent on top of the server's version. A property that it leaves as the base has
+    /// it is of the side that changed it, where only one side did. The id and what only the server sets are not taken
+    /// from it.
     case merge(JSON)
+    /// As ``merge(_:)``, but the whole record as it is, also where that takes back what one side has changed.
+    case replace(JSON)
     /// The record is deleted here and on the server.
     case delete
     /// The local change is given up, as with ``server``; the reason is that the change is unwanted, not that the server
@@ -78,7 +82,7 @@ public enum ConflictDecision: Sendable, Hashable {
     /// Whether the decision puts content into the operation that its maker did not write.
     var changesContent: Bool {
         switch self {
-        case .merge, .delete: true
+        case .merge, .replace, .delete: true
         default: false
         }
     }

@@ -20,24 +20,16 @@ struct ConflictSettlement {
     private var live: JSON? { conflict.isDeletedOnServer ? nil : conflict.server }
 
     func settle(_ decision: ConflictDecision) throws {
-        let decided: JSON?
         let what: String
         switch decision {
-        case .server: (decided, what) = (live, "server wins")
-        case .discard: (decided, what) = (live, "discard")
-        case .client:
-            // An undelete restores what the server has.
-            let restored = operation.kind == .undelete ? conflict.server : nil
-            let spelled = RecordRules.spelled(item.local, like: live, system: columns.system)
-            (decided, what) = (restored ?? withUnseen(spelled), "client wins")
-        case .merge(let record):
-            decided = RecordRules.spelled(
-                RecordRules.record(record, withSystemColumns: columns.system, of: live, id: id), like: live,
-                system: columns.system)
-            what = "merge"
-        case .delete: (decided, what) = (nil, "delete")
+        case .server: what = "server wins"
+        case .discard: what = "discard"
+        case .client: what = "client wins"
+        case .merge, .replace: what = "merge"
+        case .delete: what = "delete"
         case .defer, .ask, .abort, .next: return
         }
+        let decided = decided(decision)
         if decision == .server || decision == .discard || item.witnesses != nil || !keepsChange(decided) {
             try queue.audit(operation, item.attributed(what), local: item.local, at: environment.now())
         }
@@ -52,14 +44,19 @@ struct ConflictSettlement {
         try settleGroup(decision)
     }
 
-    /// The local record with the properties of the server's that the change was made without: who made it has neither set
-    /// nor removed them.
-    private func withUnseen(_ local: JSON?) -> JSON? {
-        guard var record = local, let members = live?.members else { return local }
-        for (name, value) in members where record[name] == nil && item.base?[name] == nil {
-            if !columns.system.contains(name) { record[name] = value }
+    /// The record that the application is to see.
+    private func decided(_ decision: ConflictDecision) -> JSON? {
+        switch decision {
+        case .server, .discard: return live
+        case .client where live == nil:
+            // An undelete restores what the server has.
+            return operation.kind == .undelete ? conflict.server ?? item.local : item.local
+        default: break
         }
-        return record
+        guard let record = decision.record(in: conflict) else { return nil }
+        return RecordRules.spelled(
+            RecordRules.record(record, withSystemColumns: columns.system, of: live, id: id), like: live,
+            system: columns.system)
     }
 
     /// Whether all that the operation changes is in the decided record.

@@ -1,5 +1,3 @@
-internal import SluiceBase
-
 /// Merges records field by field against their base: what only one side changed is taken from that side.
 ///
 /// A field that both sides changed, to different values, goes to the next handler unless ``preferring`` names the
@@ -21,17 +19,8 @@ public struct FieldMerge: ConflictHandler {
 
     /// Merges the two records.
     public func decide(_ conflict: Conflict) async throws -> ConflictDecision {
-        guard let client = conflict.client, let server = conflict.server, let base = conflict.base,
-            !conflict.isDeletedOnServer
-        else { return .next }
-        var merged = server
-        for name in Set(client.names).union(base.names).sorted() where client[name] != base[name] {
-            if server[name] == base[name] || server[name] == client[name] || preferring == .client {
-                merged[name] = client[name]
-            } else if preferring == nil {
-                return .next
-            }
-        }
-        return .merge(merged)
+        guard conflict.base != nil, let records = ThreeWay(conflict) else { return .next }
+        if preferring == nil, records.names.contains(where: { records.change(of: $0) == .both }) { return .next }
+        return .merge(records.record(preferring: preferring ?? .client))
     }
 }

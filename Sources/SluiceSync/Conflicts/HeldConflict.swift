@@ -14,9 +14,9 @@ struct HeldConflict {
             SluiceError(code, reason, table: table, recordID: id, operationID: operation.id)
         }
         switch decision {
-        case .server, .client, .delete, .discard, .merge: break
+        case .server, .client, .delete, .discard, .merge, .replace: break
         case .defer, .ask, .abort, .next:
-            throw refuse(.invalidArgument, "decide for server, client, a merged record, delete or discard")
+            throw refuse(.invalidArgument, "decide for server, client, a merged or another record, delete or discard")
         }
         guard operation.isHeldConflict, let failure = operation.failure else {
             throw refuse(.operationRefused, "the operation is no conflict that is held")
@@ -34,7 +34,7 @@ struct HeldConflict {
         let conflict = Conflict(
             operation: operation, client: client, server: state?.mirror ?? failure.serverRecord, base: state?.base,
             maybeApplied: operation.isUncertain, status: failure.status ?? 0, isDeletedOnServer: state?.mirror == nil)
-        if case .merge(let record) = decision {
+        if let record = decision.given {
             try RecordRules.validate(whole: record, besides: [client, conflict.server], id: id, table: table)
         }
         try ConflictSettlement(

@@ -351,7 +351,7 @@ struct OperationSession: Sendable {
     private mutating func settle(
         _ item: PushItem, _ conflict: Conflict, _ decision: ConflictDecision
     ) -> Effect {
-        if case .merge(let record) = decision {
+        if let record = decision.given {
             do {
                 try RecordRules.validate(
                     whole: record, besides: [conflict.client, conflict.server], id: conflict.recordID,
@@ -371,11 +371,12 @@ struct OperationSession: Sendable {
                 .aborted, "a conflict handler ended the push", table: conflict.table, recordID: conflict.recordID,
                 operationID: item.operation.id, status: conflict.status)
             return hold(item, .parked, conflict, then: .stopped(error))
-        case .merge(let record) where !converges(record, conflict):
+        case .merge(let record) where !converges(record, conflict),
+            .replace(let record) where !converges(record, conflict):
             return hold(
                 item, .parked, conflict, .conflict,
                 "the conflict is not converging: the same merge again, and the server's record has moved")
-        case .server, .discard, .client, .merge, .delete:
+        case .server, .discard, .client, .merge, .replace, .delete:
             // Where the decision leaves something to send, it keeps the operation's place.
             return commit(.decided(item, conflict, decision), then: .again)
         }

@@ -27,19 +27,15 @@ public struct TypedConflict<Record: Codable & Sendable>: Sendable {
         base = try value(conflict.base, isServers: true)
     }
 
-    /// The decision that `record` is stored and sent. What the type does not declare is taken from the side that changed
-    /// it, and from the server where both did.
+    /// The decision that `record` is stored and sent. A property that it leaves as the base has it is of the side that
+    /// changed it, where only one did. So is what the type does not declare, and the server's where both changed it.
     ///
     /// - Throws: ``SluiceError`` of code `invalidRecord` where the type writes no JSON object.
     public func merge(_ record: Record) throws(SluiceError) -> ConflictDecision {
-        var merged = untyped.server ?? untyped.client ?? .object
-        if let client = untyped.client, untyped.server != nil, let base = untyped.base {
-            for name in Set(client.names).union(base.names) where merged[name] == base[name] {
-                merged[name] = client[name]
-            }
-        }
-        let document = try coder.encode(record, withNulls: true, table: untyped.table).withoutNulls(notIn: merged)
-        for (name, value) in document.members ?? [] { merged[name] = value }
+        var merged = untyped.merged(preferring: .server) ?? untyped.server ?? untyped.client ?? .object
+        let records = [untyped.base, untyped.server, untyped.client].compactMap(\.self)
+        let document = try coder.encode(record, unchangedFrom: records, table: untyped.table)
+        for (name, value) in document.withoutNulls(notIn: merged).members ?? [] { merged[name] = value }
         return .merge(merged)
     }
 }

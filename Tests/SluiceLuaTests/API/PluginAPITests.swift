@@ -195,7 +195,7 @@ struct PluginAPITests {
             let conflict = Conflict(
                 operation: operation, client: base, server: base, base: base, maybeApplied: false, status: 412,
                 isDeletedOnServer: false)
-            #expect(try await plugins.conflictHandler.decide(conflict) == .merge(base))
+            #expect(try await plugins.conflictHandler.decide(conflict) == .replace(base))
         }
     }
 }

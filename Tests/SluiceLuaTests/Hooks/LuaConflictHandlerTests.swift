@@ -56,7 +56,7 @@ struct LuaConflictHandlerTests {
         merged["title"] = "tea"
         merged["count"] = 8
         merged["tags"] = ["x", "w", "z"]
-        #expect(decision == .merge(merged))
+        #expect(decision == .replace(merged))
     }
 
     @Test("a rule may be a function of both values and the base")
@@ -64,7 +64,7 @@ struct LuaConflictHandlerTests {
         let decision = try await decide(
             "return c:merge { title = function(mine, theirs, old) return mine .. '+' .. theirs .. '-' .. old end }",
             conflict(client: changed(["title": "tea"]), server: changed(["title": "beer"])))
-        guard case .merge(let merged) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
+        guard case .replace(let merged) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
         #expect(merged["title"] == "tea+beer-milk")
     }
 
@@ -75,7 +75,7 @@ struct LuaConflictHandlerTests {
         for (rule, note) in [("text3", "zero\none\ntwo\nthree"), ("concat_lines", "zero\none\ntwo\nthree")] {
             let decision = try await decide(
                 "return c:merge { note = '\(rule)' }", conflict(client: client, server: server))
-            guard case .merge(let merged) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
+            guard case .replace(let merged) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
             #expect(merged["note"]?.string == note)
         }
     }
@@ -103,7 +103,7 @@ struct LuaConflictHandlerTests {
             operation: conflict(client: self.base, server: self.base).operation, client: try record(client),
             server: try record(server), base: try record(base), maybeApplied: false, status: 412,
             isDeletedOnServer: false)
-        let expected: ConflictDecision = try sum.map { .merge(try record($0)) } ?? .ask
+        let expected: ConflictDecision = try sum.map { .replace(try record($0)) } ?? .ask
         #expect(try await decide("return c:merge { n = 'sum_delta' }", conflict) == expected)
     }
 
@@ -120,7 +120,7 @@ struct LuaConflictHandlerTests {
         let decision = try await decide(
             "return c:merge { default = 'client' }",
             conflict(client: changed(["title": "tea", "count": number]), server: changed(["title": "b", "count": 1])))
-        guard case .merge(let merged) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
+        guard case .replace(let merged) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
         #expect(merged["count"]?.description == "12345678901234567.89")
     }
 
@@ -140,7 +140,7 @@ struct LuaConflictHandlerTests {
         }
         let conflict = conflict(client: record(client, "a"), server: record(server, "b"), base: record(base, "a"))
         let decision = try await decide("return c:merge { always = { count = '\(rule)' } }", conflict)
-        guard case .merge(let result) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
+        guard case .replace(let result) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
         #expect(result["count"] == JSON(merged) && result["title"] == "milk" && result["version"] == "b")
     }
 
@@ -155,7 +155,7 @@ struct LuaConflictHandlerTests {
     func ordered(rule: String, client: String, server: String, result: String?) async throws {
         func record(_ number: String) throws -> JSON { try JSON(parsing: #"{"id": "1", "n": \#(number)}"#) }
         let conflict = conflict(client: try record(client), server: try record(server), base: try record("0"))
-        let expected: ConflictDecision = try result.map { .merge(try record($0)) } ?? .ask
+        let expected: ConflictDecision = try result.map { .replace(try record($0)) } ?? .ask
         #expect(try await decide("return c:merge { n = '\(rule)' }", conflict) == expected)
     }
 
@@ -163,17 +163,19 @@ struct LuaConflictHandlerTests {
     func alwaysFunction() async throws {
         let conflict = conflict(client: changed(["title": "tea", "count": 9]), server: changed(["version": "b"]))
         let shout = "function(mine, theirs, old) return mine .. theirs .. old end"
-        guard case .merge(let merged) = try await decide("return c:merge { always = { title = \(shout) } }", conflict)
+        guard case .replace(let merged) = try await decide("return c:merge { always = { title = \(shout) } }", conflict)
         else { throw SluiceError(.conflict, "no merge") }
         #expect(merged["title"] == "teamilkmilk" && merged["count"] == 9)
         let none = "return c:merge { always = { title = function() return nil end } }"
-        guard case .merge(let kept) = try await decide(none, conflict) else { throw SluiceError(.conflict, "no merge") }
+        guard case .replace(let kept) = try await decide(none, conflict) else {
+            throw SluiceError(.conflict, "no merge")
+        }
         #expect(kept["title"] == "milk" && kept["count"] == 9)
         #expect(try await decide("return c:merge { always = { title = 'ask' } }", conflict) == .ask)
         #expect(try await decide("return c:merge { always = { note = 'ask' } }", conflict) != .ask)
         // A field may be called so.
         let named = self.conflict(client: changed(["always": 1]), server: changed(["always": 2]))
-        guard case .merge(let field) = try await decide("return c:merge { always = 'max' }", named) else {
+        guard case .replace(let field) = try await decide("return c:merge { always = 'max' }", named) else {
             throw SluiceError(.conflict, "no merge")
         }
         #expect(field["always"] == 2)
@@ -206,7 +208,7 @@ struct LuaConflictHandlerTests {
                 if before.title == "x" or c.\(side).title == "x" or #c.\(side).tags ~= 2 then return decide.delete() end
                 return c:merge { title = function(mine, theirs) return mine .. theirs end }
                 """, conflict)
-            guard case .merge(let merged) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
+            guard case .replace(let merged) = decision else { throw SluiceError(.conflict, "no merge: \(decision)") }
             #expect(merged["title"] == "teabeer" && merged["tags"] == base["tags"])
         }
     }

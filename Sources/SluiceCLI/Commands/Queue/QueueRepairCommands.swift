@@ -67,26 +67,27 @@ struct QueueResolveCommand: QueueRepairCommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve", abstract: "Decide a conflict that is held.",
         discussion: """
-            server: the server's record stands. client: the local record is sent on top of the server's version. \
-            merge: the record given after it, which is whole: null takes a property away. delete: it is deleted on both \
-            sides.
+            server: the server's record stands. client: what was changed here is sent on top of the server's record. \
+            merge: the record given after it, which is whole: null takes a property away; what only one side changed, and \
+            the record leaves as it was before, stays changed. replace: that record exactly. delete: it is deleted on \
+            both sides.
             """)
 
-    enum Side: String, ExpressibleByArgument, CaseIterable { case server, client, merge, delete }
+    enum Side: String, ExpressibleByArgument, CaseIterable { case server, client, merge, replace, delete }
 
     @OptionGroup var operation: OperationArgument
 
     @Argument(help: "What is to stand.")
     var side: Side
 
-    @Argument(help: "For merge: the record as a JSON object, or - to read it from standard input.")
+    @Argument(help: "For merge and replace: the record as a JSON object, or - to read it from standard input.")
     var json: String?
 
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func repair(_ queue: SyncQueue) async throws -> String {
-        guard (side == .merge) == (json != nil) else {
-            throw CommandFailure.usage("a record belongs to merge, and to merge alone")
+        guard (side == .merge || side == .replace) == (json != nil) else {
+            throw CommandFailure.usage("a record belongs to merge and replace, and to them alone")
         }
         let decision: ConflictDecision =
             switch side {
@@ -94,6 +95,7 @@ struct QueueResolveCommand: QueueRepairCommand {
             case .client: .client
             case .delete: .delete
             case .merge: .merge(try await queue.whole(json ?? "", in: operation))
+            case .replace: .replace(try await queue.whole(json ?? "", in: operation))
             }
         try await queue.resolve(operation.id, decision, revision: operation.revision)
         return "decided for \(side.rawValue):"

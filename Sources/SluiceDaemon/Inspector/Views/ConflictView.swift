@@ -86,17 +86,17 @@ struct ConflictView: Sendable {
         case "server": decision = .server
         case "client": decision = .client
         case "delete": decision = .delete
-        case "merge": decision = .merge(try merged(try await conflict(operation), body["fields"] ?? .object))
+        case "merge": decision = .replace(try merged(try await conflict(operation), body["fields"] ?? .object))
         case let other: throw SluiceError(.invalidArgument, "there is no decision \(other)")
         }
         try await context.queue.resolve(id, decision, revision: body["revision"]?.int.map { Int(clamping: $0) })
         return .object
     }
 
-    /// The server's record with what was chosen for each field. The values themselves have not been through the page,
+    /// The record with what was chosen for each field, and without a choice what only one side changed. The values themselves have not been through the page,
     /// those aside that were written there.
     private func merged(_ conflict: Conflict, _ fields: JSON) throws -> JSON {
-        guard var record = conflict.server, !conflict.isDeletedOnServer, let client = conflict.client else {
+        guard var record = conflict.merged(preferring: .server), let client = conflict.client else {
             throw SluiceError(.invalidArgument, "there are no two records to merge: one side deleted it")
         }
         for (name, choice) in fields.members ?? [] {

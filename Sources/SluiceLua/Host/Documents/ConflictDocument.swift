@@ -95,7 +95,6 @@ package struct ConflictDocument: Sendable {
             return HookAnswer(ConflictDecision.next, "next")
         }
         let value: ConflictDecision
-        var record: JSON?
         switch decision.name {
         case "server": value = .server
         case "client": value = .client
@@ -107,20 +106,20 @@ package struct ConflictDocument: Sendable {
         case "ask": value = .ask
         case "merge":
             try check.requireWrite()
-            let merge: JSON
             if let fields = decision.json["fields"] {
-                merge = try merged(fields)
+                // Its rules may follow neither side where one alone has changed a field.
+                value = .replace(try merged(fields))
             } else {
                 let given = try decision.record()
                 try decision.requireWhole(of: [conflict.client, conflict.server], check)
-                merge = try check.checked(
-                    given, from: [conflict.client, conflict.server, conflict.base], id: conflict.recordID)
+                value = .merge(
+                    try check.checked(
+                        given, from: [conflict.client, conflict.server, conflict.base], id: conflict.recordID))
             }
-            (value, record) = (.merge(merge), merge)
         default: value = .next
         }
         var answer = decision.answer(value)
-        answer.record = record
+        answer.record = value.given
         return answer
     }
 }

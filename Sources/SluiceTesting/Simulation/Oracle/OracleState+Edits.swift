@@ -182,7 +182,7 @@ extension OracleState {
     ) {
         let result: JSON
         switch decision {
-        case .merge(let record):
+        case .merge(let record), .replace(let record):
             // What is no record of that id decides nothing.
             let id = record["id"].map { $0.textID.map(ids.known) }
             guard record.kind == .object, id == nil || id == key.id else { return }

@@ -21,8 +21,11 @@ public struct SimulationConfiguration: Sendable {
     public var faults: Set<SimulationFault>
     /// What servers may do other than good ones would; each seed draws some.
     public var habits = Set(SimulationHabit.allCases)
-    /// Your conflict handlers. With none each seed draws one of the simulator's own, or none.
+    /// Your conflict handlers. With none each seed draws one of the simulator's own, or none. One that throws has its
+    /// operation held, which is no violation; one whose decision drops what both sides have is one.
     public var conflictHandlers: [any ConflictHandler]
+    /// Invariants of your own, checked at the end of each story.
+    public var rules: [SimulationRule] = []
     /// What happens to conflicts that no handler decides; nil draws it for each seed.
     public var conflictPolicy: ConflictPolicy?
     /// Your filters, the outermost first.

@@ -32,6 +32,7 @@ struct SimulatedHandler: ConflictHandler {
             faults.strikes(.handlerGarbage, of: device.index)
             || parts.setting.handler == Self.kinds - 1 && faults.strikes(0.8)
         let decision = isRandom ? anything(conflict) : try await inner?.decide(conflict) ?? .next
+        if !isRandom, !parts.configuration.conflictHandlers.isEmpty { judge(decision, conflict) }
         parts.oracle.decided(
             conflict.operation.id, of: device.key(of: conflict.operation), conflict.client,
             decision, on: device.index)
@@ -39,6 +40,24 @@ struct SimulatedHandler: ConflictHandler {
             "decision", conflict.recordID.text, device.index,
             line: "  device \(device.index) decides \(conflict.table)/\(conflict.recordID): \(decision)")
         return decision
+    }
+
+    /// H1: what a handler of the configuration's may not drop.
+    private func judge(_ decision: ConflictDecision, _ conflict: Conflict) {
+        guard let client = conflict.client, let server = conflict.server, !conflict.isDeletedOnServer else { return }
+        let record = "device \(device.index), \(conflict.table)/\(conflict.recordID)"
+        if decision == .delete {
+            parts.oracle.violate(.handlers, "\(record): a handler deletes what neither side has deleted")
+        }
+        guard let merged = decision.given, merged.kind == .object else { return }
+        let system = parts.dialect.pushColumns.system
+        let dropped = client.names.first { name in
+            let isOnBoth = [client[name], server[name]].allSatisfy { !($0 ?? .null).isNull }
+            return name != "id" && !system.contains(name) && isOnBoth && (merged[name] ?? .null).isNull
+        }
+        if let dropped {
+            parts.oracle.violate(.handlers, "\(record): a handler's merge leaves out \(dropped), which both sides have")
+        }
     }
 
     /// What a handler may decide, all of it, and now and then what is no record.

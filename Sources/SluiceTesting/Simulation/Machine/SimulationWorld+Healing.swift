@@ -93,6 +93,7 @@ extension SimulationWorld {
             parts.oracle.violate(.effort, "device \(device.index) sends requests with nothing to do")
         }
         device.checkRows()
+        device.checkRules()
     }
 }
 

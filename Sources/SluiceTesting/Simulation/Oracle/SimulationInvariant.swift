@@ -38,6 +38,11 @@ public enum SimulationInvariant: String, Sendable, Hashable, CaseIterable {
     case status = "L4 status"
     /// Draining takes at most three times the requests that it has to.
     case effort = "L5 effort"
+    /// A conflict handler of the configuration keeps what both sides have: it deletes no record that neither of them has
+    /// deleted, and leaves no property out of a merge that both records have.
+    case handlers = "H1 handlers"
+    /// The configuration's own ``SimulationConfiguration/rules`` hold.
+    case rules = "H2 own rules"
     /// The engine throws nothing that it does not document.
     case documentedErrors = "E1 documented errors"
     /// Everything that was begun ends.

@@ -192,10 +192,12 @@ extension SimulatedDevice {
             let rows = parts.server.rows(table).filter {
                 !$0.isDeleted && !$0.isOdd && (group == nil || $0.fields["group"]?.int == group.map { Int64($0) })
             }
-            let local = parts.oracle.view(of: index) { view in
-                (view.tables[table] ?? [:]).filter { view.operations[RecordKey(table: table, id: $0.key)] == nil }
+            let (local, changed) = parts.oracle.view(of: index) { view in
+                let changed = Set(view.operations.keys.filter { $0.table == table }.map(\.id))
+                return ((view.tables[table] ?? [:]).filter { !changed.contains($0.key) }, changed)
             }
-            for row in rows where !parts.setting.shows(row.wire, as: local[row.id]) {
+            // What waits here, as for a person after a handler has thrown, is of two minds.
+            for row in rows where !changed.contains(row.id) && !parts.setting.shows(row.wire, as: local[row.id]) {
                 let here = local[row.id].map { "\($0)" } ?? "nothing"
                 return "\(name): \(table)/\(row.id) is \(here), the server's \(row.wire)"
             }

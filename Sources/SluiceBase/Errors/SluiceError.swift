@@ -180,7 +180,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         if let operationID { place.append("operation \(operationID)") }
         if let status { place.append("status \(status)") }
         let context = place.isEmpty ? "" : " (\(place.joined(separator: ", ")))"
-        let reason = cause.map { "\($0)" } ?? ""
+        let reason = cause.map(words(of:)) ?? ""
         return "\(message)\(context)\(reason.isEmpty ? "" : ": \(reason)")"
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Sluice
 
 /// Parses the arguments, runs the command and says what came of it. Nothing gets past it.
 struct CommandRunner {
@@ -40,14 +41,12 @@ struct CommandRunner {
 
     private func finish(_ outcome: Outcome) -> ExitStatus {
         outcome.print(asJSON: wantsJSON)
-        return outcome.status
     }
 
     /// Says why the arguments are not a command. `--help` and `--version` arrive here too.
     private func refuse(_ error: any Error) -> ExitStatus {
         guard SluiceCommand.exitCode(for: error) != .success else {
-            StandardStream.output.write(line: SluiceCommand.fullMessage(for: error))
-            return .done
+            return Outcome(json: .object, text: [SluiceCommand.fullMessage(for: error)]).print(asJSON: false)
         }
         let names = SluiceCommand.all.compactMap { $0.configuration.commandName }
         let place = arguments.first.flatMap { names.contains($0) ? "\($0) " : nil } ?? ""

@@ -8,7 +8,7 @@ struct SluiceCommand: AsyncParsableCommand {
         abstract: "Keeps a local store and a server's tables in step, with or without a network.",
         discussion: """
             Exit codes: 0 done, 2 usage, 3 no network, 4 not authorised, 5 conflicts or failed operations remain, \
-            6 local store, 7 the server broke the protocol.
+            6 local store, 7 the server broke the protocol, 8 the output could not be written.
             """,
         version: SluiceVersion.text,
         groupedSubcommands: [

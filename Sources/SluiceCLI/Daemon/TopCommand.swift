@@ -23,9 +23,9 @@ struct TopCommand: AsyncParsableCommand {
         var last: String?
         while true {
             let status = try await client.ask("status", method: "GET", limit: .seconds(30))
-            if target.json { return StandardStream.output.write(status.bytes() + Array("\n".utf8)) }
+            if target.json { return try StandardStream.output.write(status.bytes() + Array("\n".utf8)) }
             guard isLive else {
-                return StandardStream.output.write(line: DaemonReport.status(status).joined(separator: "\n"))
+                return try StandardStream.output.write(line: DaemonReport.status(status).joined(separator: "\n"))
             }
             let runs = (status["endpoints"]?.elements ?? []).compactMap { $0["lastRun"] }
             let newest = runs.compactMap { $0["startedAt"]?.string }.max()
@@ -37,7 +37,7 @@ struct TopCommand: AsyncParsableCommand {
             }
             // The cursor goes home, each line is cleared to its end, and what is below is cleared at last.
             let screen = "\u{1B}[H" + lines.map { "\($0)\u{1B}[K\n" }.joined() + "\u{1B}[J"
-            StandardStream.output.write(Array(screen.utf8))
+            try StandardStream.output.write(Array(screen.utf8))
             try await Task.sleep(for: .seconds(interval))
         }
     }

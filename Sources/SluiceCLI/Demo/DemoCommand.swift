@@ -55,13 +55,15 @@ struct DemoCommand: OutcomeCommand {
         let sqlite = try SQLiteProgram()
         let folder = try DemoFolder(keep: keep)
         let narrator = Narrator(isSilent: json)
-        return try await folder.use { [plugins] in
-            outcome(
+        let outcome = try await folder.use { [plugins] in
+            self.outcome(
                 try await DemoStory(
                     rows: rows, folder: folder, narrator: narrator, sqlite: sqlite, chaos: chaos ? seed : nil,
                     plugins: plugins, isEncrypted: encrypted
                 ).run())
         }
+        try narrator.checkWritten()
+        return outcome
     }
 
     private func outcome(_ facts: DemoFacts) -> Outcome {

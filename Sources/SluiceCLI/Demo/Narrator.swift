@@ -6,6 +6,7 @@ final class Narrator: Sendable {
     private let isSilent: Bool
     private let hasColour: Bool
     private let step = Mutex(0)
+    private let output = OutputLines()
 
     init(isSilent: Bool) {
         self.isSilent = isSilent
@@ -34,11 +35,14 @@ final class Narrator: Sendable {
     /// What is noteworthy.
     func bad(_ text: String) { write("      " + paint(text, "33")) }
 
+    /// - Throws: why a line of the story was lost.
+    func checkWritten() throws { try output.check() }
+
     private func paint(_ text: String, _ code: String) -> String {
         hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
     private func write(_ line: String) {
-        if !isSilent { StandardStream.output.write(line: line) }
+        if !isSilent { output.write(line) }
     }
 }

@@ -19,12 +19,15 @@ enum ExitStatus: Int32 {
     case store = 6
     /// The server broke the protocol.
     case brokenProtocol = 7
+    /// What the command printed did not arrive whole: the disk is full, or the reader is gone.
+    case output = 8
 
     /// The code for what went wrong. Errors in the user's own text (JSON, query, YAML) are usage.
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure.status
         case let error as SluiceError: self.init(error)
+        case is StreamFailure: self = .output
         default: self = .usage
         }
     }
@@ -47,7 +50,7 @@ enum ExitStatus: Int32 {
     /// The code for how a push ended, whatever was in the queue before it.
     init(_ push: PushResult) {
         switch push.end {
-        case .completed: self = ExitStatus(failures: push.failures)
+        case .completed: self = ExitStatus(failures: push.failures.map { $0.failure?.code ?? "" })
         case .network, .cancelled: self = .network
         case .unauthorized: self = .unauthorized
         case .store: self = .store
@@ -57,9 +60,8 @@ enum ExitStatus: Int32 {
     }
 
     /// Failures that are all of one cause outside of the queue tell that cause; else they are what remains.
-    private init(failures: [TableOperation]) {
-        let codes = Set(failures.map { $0.failure?.code ?? "" })
-        switch codes {
+    init(failures codes: [String]) {
+        switch Set(codes) {
         case []: self = .done
         case [SluiceError.Code.brokenProtocol.description]: self = .brokenProtocol
         case [SluiceError.Code.forbidden.description]: self = .unauthorized

@@ -34,21 +34,34 @@ struct Outcome {
         if status == .done { status = failure.status }
     }
 
-    /// Prints the document or the text on standard output, and each failure as a line on standard error.
-    func print(asJSON: Bool) {
+    /// Prints the document or the text on standard output, and each failure as a line on standard error. A result that
+    /// did not arrive is a failure like others.
+    ///
+    /// - Returns: what the process ends with.
+    func print(asJSON: Bool) -> ExitStatus {
+        var outcome = self
+        do { try outcome.printResult(asJSON: asJSON) } catch { outcome.add(CommandFailure(error)) }
+        outcome.tellFailures()
+        return outcome.status
+    }
+
+    private func printResult(asJSON: Bool) throws {
         if asJSON, failures.isEmpty, let lines {
-            StandardStream.output.write(lines.flatMap { $0.bytes() + Array("\n".utf8) })
+            try StandardStream.output.write(lines.flatMap { $0.bytes() + Array("\n".utf8) })
         } else if asJSON {
             var document = json
             if let first = failures.first { document["error"] = first.json }
-            StandardStream.output.write(document.bytes() + Array("\n".utf8))
+            try StandardStream.output.write(document.bytes() + Array("\n".utf8))
         } else if !text.isEmpty {
-            StandardStream.output.write(line: text.joined(separator: "\n"))
+            try StandardStream.output.write(line: text.joined(separator: "\n"))
         }
-        for failure in failures.prefix(Self.mostFailures) { StandardStream.error.write(line: failure.line) }
+    }
+
+    private func tellFailures() {
+        for failure in failures.prefix(Self.mostFailures) { StandardStream.tell(line: failure.line) }
         if failures.count > Self.mostFailures {
             let rest = Plain.count(failures.count - Self.mostFailures)
-            StandardStream.error.write(line: "sluice: and \(rest) more: see sluice queue list")
+            StandardStream.tell(line: "sluice: and \(rest) more: see sluice queue list")
         }
     }
 }

@@ -27,7 +27,7 @@ enum PluginFiles {
     static func decisions(_ path: String) throws -> DecisionFile {
         let file = try DecisionFile(path: path)
         if let line = file.tornLine {
-            StandardStream.error.write(
+            StandardStream.tell(
                 line: Plain.line("sluice: \(path):\(line): the last line is only a part of one, and is skipped"))
         }
         return file

@@ -36,7 +36,7 @@ struct ServeCommand: AsyncParsableCommand {
         let hooks = try await ServerPlugins.hooks(of: &configuration)
         let backend = try await Backend(configuration, hooks: hooks)
         if let count = backend.restoredRecords {
-            StandardStream.error.write(
+            StandardStream.tell(
                 line: "the database is not the one that was served last: \(Plain.count(count, "record")) stamped anew")
         }
         do {
@@ -50,14 +50,16 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func serve(_ backend: Backend) async throws {
         let logger = Logger(label: "sluice.serve")
+        let output = OutputLines()
         let server = BackendServer(backend: backend, port: port, logger: logger) { port in
-            StandardStream.output.write(line: "listening on http://127.0.0.1:\(port)")
+            output.write("listening on http://127.0.0.1:\(port)")
         }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [.init(service: server)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {
             try await group.run()
+            try output.check()
         } catch let error as SluiceError where error.code == .network {
             throw CommandFailure.usage(error.message)
         }

@@ -46,13 +46,13 @@ final class ProgressBar: Sendable {
         let text = Self.text(
             label: label, done: done, total: total, noun: noun, elapsed: now - start,
             width: StandardStream.error.width)
-        StandardStream.error.write(Array("\r\(text)\u{1B}[K".utf8))
+        try? StandardStream.error.write(Array("\r\(text)\u{1B}[K".utf8))
     }
 
     /// Takes the bar off the screen.
     func finish() {
         guard isShown, state.withLock({ $0.drawnAt }) != nil else { return }
-        StandardStream.error.write(Array("\r\u{1B}[K".utf8))
+        try? StandardStream.error.write(Array("\r\u{1B}[K".utf8))
     }
 
     /// The bar as text of at most `width` characters.

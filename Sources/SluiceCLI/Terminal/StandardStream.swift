@@ -4,7 +4,7 @@
     internal import Darwin
 #endif
 
-/// Standard output and standard error, written at once and whole.
+/// Standard output and standard error, written at once and whole: the one place that writes to them.
 enum StandardStream: Int32 {
     case output = 1
     case error = 2
@@ -22,12 +22,19 @@ enum StandardStream: Int32 {
         return Int(size.ws_col)
     }
 
-    /// Writes the line.
-    func write(line: String) { write(Array((line + "\n").utf8)) }
+    /// Writes the line on standard error. Where that is lost, nobody is left to be told.
+    static func tell(line: String) { try? error.write(line: line) }
 
-    /// Writes the bytes. A reader that has gone away is not an error: nobody is left to be told.
-    func write(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { buffer in
+    /// Writes the line.
+    ///
+    /// - Throws: ``StreamFailure`` where not all of it could be written.
+    func write(line: String) throws { try write(Array((line + "\n").utf8)) }
+
+    /// Writes the bytes, and waits where the other end takes no more now.
+    ///
+    /// - Throws: ``StreamFailure`` where not all of them could be written: the disk is full, or the reader is gone.
+    func write(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
                 let piece = UnsafeRawBufferPointer(rebasing: rest)
@@ -36,12 +43,27 @@ enum StandardStream: Int32 {
                 #else
                     let count = Darwin.write(rawValue, piece.baseAddress, piece.count)
                 #endif
-                if count > 0 {
+                if count >= 0 {
                     rest = rest.dropFirst(count)
+                } else if errno == EAGAIN {
+                    // Whoever made the pipe may have made it one that does not wait.
+                    var end = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
+                    _ = poll(&end, 1, -1)
                 } else if errno != EINTR {
-                    return
+                    throw StreamFailure(stream: self, reason: String(cString: strerror(errno)))
                 }
             }
         }
+    }
+}
+
+/// Output that did not arrive.
+struct StreamFailure: Error, CustomStringConvertible {
+    let stream: StandardStream
+    /// The system's word for it.
+    let reason: String
+
+    var description: String {
+        "not all could be written to standard \(stream == .output ? "output" : "error"): \(reason)"
     }
 }

@@ -17,7 +17,7 @@ package struct FileIdentity: Sendable, Hashable {
     }
 
     /// Nil for a descriptor that is not open.
-    init?(descriptor: Int32) {
+    package init?(descriptor: Int32) {
         var info = stat()
         guard fstat(descriptor, &info) == 0 else { return nil }
         (device, number) = (UInt64(info.st_dev), UInt64(info.st_ino))

@@ -6,6 +6,15 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
+/// The files that belong to a store.
+package enum StoreFileNames {
+    /// What the names of those beside it have after the store's: its log, its locks, and what a daemon keeps there.
+    static let suffixes = ["", "-wal", "-shm", "-lock", LeaseFile.suffix, "-daemon", ".sock"]
+
+    /// The paths of all, whether they are there or not.
+    package static func all(_ store: String) -> [String] { suffixes.map { store + $0 } }
+}
+
 /// Who may read what stands beside a store.
 enum StoreFolder {
     /// What a new file allows: its owner only.
@@ -79,6 +88,12 @@ enum StoreFolder {
     static func links(to path: String) -> Int {
         var info = stat()
         return stat(path, &info) == 0 ? Int(clamping: info.st_nlink) : 0
+    }
+
+    /// Whether there is a folder by that name.
+    static func isFolder(_ path: String) -> Bool {
+        var info = stat()
+        return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
     }
 
     /// Whether anyone but its owner may read the file, and come to it through the folder.

@@ -122,7 +122,7 @@ public final class SQLiteStore: LocalStore {
     ) async throws -> Result {
         let reader = takeReader()
         defer { giveBack(reader) }
-        return try await reader.worker.run { try Self.read(on: $0, body) }
+        return try await reader.worker.run { [file] in try Self.read(file, on: $0, body) }
     }
 
     /// As ``read(_:)`` on the calling thread, which waits for its turn and for the disk. It costs no change of threads;
@@ -132,13 +132,14 @@ public final class SQLiteStore: LocalStore {
     ) throws -> Result {
         let reader = takeReader()
         defer { giveBack(reader) }
-        return try reader.worker.runHere { try Self.read(on: $0, body) }
+        return try reader.worker.runHere { [file] in try Self.read(file, on: $0, body) }
     }
 
     private static func read<Result>(
-        on connection: SQLiteConnection, _ body: (any StoreReader) throws -> Result
+        _ file: SQLiteStoreFile, on connection: SQLiteConnection, _ body: (any StoreReader) throws -> Result
     ) throws -> Result {
-        try connection.transaction(.deferred) {
+        try file.checkInPlace()
+        return try connection.transaction(.deferred) {
             try connection.catalog.refresh(connection)
             return try SQLiteStoreTransaction.run(on: connection, body)
         }
@@ -180,6 +181,9 @@ public final class SQLiteStore: LocalStore {
         registration?.end()
     }
 
+    /// Whether the path still leads to the file that is open. Where it does not, every read and write throws `storeClosed`.
+    package var isInPlace: Bool { file.isInPlace }
+
     /// Takes the lease, which is one for all processes; see ``LocalStore/takeLease()``.
     ///
     /// - Throws: ``SluiceError`` of code `storeInputOutput` where no file can be made beside the store's.
@@ -201,7 +205,8 @@ public final class SQLiteStore: LocalStore {
         _ body: @Sendable (SQLiteConnection, _ path: String) throws -> Result
     ) async throws -> Result {
         try await (readers.first ?? writer).run { [file] connection in
-            try connection.transaction(.deferred) {
+            try file.checkInPlace()
+            return try connection.transaction(.deferred) {
                 try connection.catalog.refresh(connection)
                 return try body(connection, file.path)
             }
@@ -212,7 +217,10 @@ public final class SQLiteStore: LocalStore {
     func withSQLConnection<Result: Sendable>(
         _ body: @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
-        try await (sqlReader ?? writer).run(body)
+        try await (sqlReader ?? writer).run { [file] connection in
+            try file.checkInPlace()
+            return try body(connection)
+        }
     }
 
     /// Runs `body` with the connection that writes, outside of any transaction and with the lock held.
@@ -221,7 +229,7 @@ public final class SQLiteStore: LocalStore {
     ) async throws -> Result {
         try await writer.run { [file, lock] connection in
             try lock.holding {
-                try file.checkInPlace()
+                try file.checkWritable()
                 return try body(connection)
             }
         }
@@ -231,7 +239,7 @@ public final class SQLiteStore: LocalStore {
         _ body: @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
         try await writer.write(frame) { [file] connection in
-            try file.checkInPlace()
+            try file.checkWritable()
             try connection.catalog.refresh(connection)
             return try body(connection)
         }

@@ -80,19 +80,28 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
+    /// Whether the path still leads to the file that was opened, or there never was one.
+    var isInPlace: Bool { identity.map { FileIdentity(path) == $0 } ?? true }
+
     /// Sees that the path still leads to the file that was opened: what is written to another one, which a recovery, a
-    /// conversion or somebody by hand has taken away or replaced, nobody would find again.
+    /// conversion or somebody by hand has taken away or replaced, nobody would find again; and what is read of it is not
+    /// what others read and write by now.
     ///
     /// - Throws: ``SluiceError`` of code `storeClosed`.
     func checkInPlace() throws(SluiceError) {
-        guard let identity else { return }
-        guard FileIdentity(path) == identity else {
+        guard isInPlace else {
             throw SluiceError(
                 .storeClosed,
-                "the file \(path) was replaced or removed since the store was opened; nothing was written, open it anew"
+                "the file \(path) was replaced or removed since the store was opened; nothing was read or written, open it "
+                    + "anew"
             )
         }
-        try Self.checkSingleName(path)
+    }
+
+    /// As ``checkInPlace()``, before something is written.
+    func checkWritable() throws(SluiceError) {
+        try checkInPlace()
+        if identity != nil { try Self.checkSingleName(path) }
     }
 
     /// Sees that the file has no second name. SQLite finds a file's log and locks by the name that it is opened under:
@@ -102,6 +111,9 @@ package struct SQLiteStoreFile: Sendable {
     /// - Throws: ``SluiceError`` of code `storeInputOutput`.
     package static func checkSingleName(_ path: String, of kind: String = "store") throws(SluiceError) {
         guard StoreFolder.links(to: path) > 1 else { return }
+        guard !StoreFolder.isFolder(path) else {
+            throw SluiceError(.storeInputOutput, "\(path) is a folder, and a \(kind) is a file; name a file in it")
+        }
         throw SluiceError(
             .storeInputOutput,
             "the \(kind) \(path) has a second name (a hard link), through which other writes would be lost; nothing was "
@@ -182,7 +194,7 @@ package struct SQLiteStoreFile: Sendable {
 
     /// Moves the whole log into the file and cuts it, if no reader of another process is in the way. The lock is held.
     func checkpointAtClose(_ connection: SQLiteConnection) throws {
-        try checkInPlace()
+        try checkWritable()
         connection.setBusyTimeout(.milliseconds(100))
         _ = connection.checkpoint(Int32(CSQLITE_CHECKPOINT_TRUNCATE))
     }

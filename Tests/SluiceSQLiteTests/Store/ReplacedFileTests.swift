@@ -27,6 +27,11 @@ struct ReplacedFileTests {
         }
         #expect(error?.code == .storeClosed && error?.message.contains(path) == true, "\(error as Any)")
         await #expect(throws: SluiceError.self) { try await store.define([TableSchema("other")]) }
+        // What is read would not be what others see.
+        let read = await #expect(throws: SluiceError.self) { try await store.read { try $0.tables().count } }
+        #expect(read?.code == .storeClosed)
+        await #expect(throws: SluiceError.self) { try await store.sql("SELECT 1") }
+        #expect(!store.isInPlace)
         await #expect(throws: SluiceError.self) { try await store.vacuum() }
         try await store.close()
     }

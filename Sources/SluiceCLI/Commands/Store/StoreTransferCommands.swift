@@ -101,7 +101,7 @@ struct StoreImportCommand: OutcomeCommand {
     }
 
     private static func removeStore(_ path: String) {
-        for suffix in ["", "-wal", "-shm", "-lock", "-lease"] { unlink(path + suffix) }
+        for file in StoreFileNames.all(path) { unlink(file) }
     }
 }
 

@@ -217,6 +217,7 @@ sluice_outcome sluice_vm_call(
         if (call->coroutine != NULL) give_back_coroutine(vm, call->coroutine, true);
         call->coroutine = NULL;
     }
+    for (size_t index = 0; index < count; index++) sb_give_value(call, arguments[index].value, 0);
     // Borrowed until the script has its handles, and no longer.
     call->arguments = arguments;
     return sb_run(call, enter_hook, 0);

@@ -107,9 +107,9 @@ static json_t *killed(const sluice_call *call, sluice_outcome why, const char *f
         if (vm->is_table_refused) {
             snprintf(text, sizeof text, "a table has more than %d keys", sb_most_keys);
         } else if (vm->is_string_refused) {
-            snprintf(text, sizeof text, "a string is longer than %zu bytes", vm->limits.string_bytes);
+            snprintf(text, sizeof text, "a string is longer than %zu bytes", sb_string_limit(vm));
         } else {
-            snprintf(text, sizeof text, "out of memory: %zu bytes are allowed", vm->limits.memory_bytes);
+            snprintf(text, sizeof text, "out of memory: %zu bytes are allowed", sb_memory_limit(vm));
         }
     }
     return sb_message(text, file, line);

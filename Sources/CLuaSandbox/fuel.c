@@ -63,6 +63,48 @@ void sb_look_at_clock(sluice_vm *vm) {
     }
 }
 
+/// Bounds are made for texts of up to this share of a string's, and for all that a script makes itself.
+enum { share_given = 2 };
+
+/// What a call is given at most, whatever comes from outside.
+static const size_t most_given = 16 << 20;
+
+/// How many times its own a bound is for a call that was given a text of that length.
+static int64_t times(const sluice_vm *vm, size_t length) { return 1 + (int64_t)(length / vm->limits.string_bytes); }
+
+/// Notes that the call is given a text from outside. One that is longer than bounds are made for raises them in its
+/// proportion: a record is not refused for its length by a script that has to look at it. Only the longest counts, so
+/// that nothing is gained by asking again.
+void sb_give(sluice_call *call, size_t length) {
+    if (call == NULL) return;
+    const sluice_vm *vm = call->vm;
+    if (length > most_given) length = most_given;
+    if (length <= vm->limits.string_bytes / share_given || length <= call->given) return;
+    sluice_budget *budget = &call->budget;
+    int64_t before = times(vm, call->given), after = times(vm, length);
+    int64_t more = budget->fuel / before * (after - before);
+    budget->fuel += more;
+    if (call->fuel_left >= 0 && budget->fuel > 0) call->fuel_left += more;
+    budget->burst_nanoseconds = budget->burst_nanoseconds / before * after;
+    budget->cpu_nanoseconds = budget->cpu_nanoseconds / before * after;
+    call->given = length;
+}
+
+/// Gives the call the texts in a value.
+void sb_give_value(sluice_call *call, const json_t *value, int depth) {
+    if (json_is_string(value)) sb_give(call, json_string_length(value));
+    if (depth == sb_path_depth) return;
+    for (size_t index = 0; index < json_array_size(value); index++) {
+        sb_give_value(call, json_array_get(value, index), depth + 1);
+    }
+    for (void *member = json_object_iter((json_t *)value); member != NULL;
+         member = json_object_iter_next((json_t *)value, member)) {
+        sb_give_value(call, json_object_iter_value(member), depth + 1);
+    }
+}
+
+void sluice_vm_give(sluice_vm *vm, size_t length) { sb_give(vm->current, length); }
+
 /// Looks at the clock where the cheap one has moved. False when the call is over.
 bool sb_may_go_on(sluice_vm *vm) {
     sluice_call *call = vm->current;

@@ -32,7 +32,7 @@ lua_Integer sb_opt_integer(lua_State *L, int index, lua_Integer otherwise) {
 /// Raises when a library function is about to make a string over the limit.
 void sb_check_result(lua_State *L, size_t length) {
     sluice_vm *vm = sb_vm(L);
-    if (length <= vm->limits.string_bytes) return;
+    if (length <= sb_string_limit(vm)) return;
     vm->is_string_refused = true;
     sb_trip(vm, SLUICE_FAILED_MEMORY);
     sb_charge(L, 0);

@@ -92,7 +92,7 @@ static json_t *new_field(lua_State *L, const char *name, const char *value, size
     sluice_vm *vm = sb_vm(L);
     vm->current->json_bytes += strlen(name) + length + 128;
     sb_charge(L, 4 + (int64_t)(length / 32));
-    if (vm->current->json_bytes <= vm->limits.memory_bytes) {
+    if (vm->current->json_bytes <= sb_memory_limit(vm)) {
         json_t *text = json_stringn(value, length);
         if (text == NULL) sb_raise(L, SLUICE_FAILED_RUNTIME, "a header value is not UTF-8");
         json_t *field = json_pack("[s, o]", name, text);

@@ -62,6 +62,7 @@ struct sluice_call {
     lua_State *coroutine;
 
     sluice_budget budget;
+    size_t given;  // the longest text that it was given from outside; 0 for none that its bounds would not do for
     int64_t fuel_left;
     int64_t cpu_used;       // by the stretches that are over
     int64_t stretch_start;  // CPU clock; 0 as long as it was not looked at
@@ -142,12 +143,16 @@ static inline sluice_vm *sb_vm(lua_State *L) { return *(sluice_vm **)lua_getextr
 void *sb_allocate(void *vm, void *block, size_t old, size_t size);
 void *sb_block_new(sluice_vm *vm, size_t size);
 void sb_settle(sluice_vm *vm, bool is_killed);
+size_t sb_memory_limit(const sluice_vm *vm);
+size_t sb_string_limit(const sluice_vm *vm);
 
 // fuel.c
 void sb_trip(sluice_vm *vm, sluice_outcome why);
 void sb_meter(sluice_vm *vm, int64_t fuel);
 void sb_look_at_clock(sluice_vm *vm);
 bool sb_may_go_on(sluice_vm *vm);
+void sb_give(sluice_call *call, size_t length);
+void sb_give_value(sluice_call *call, const json_t *value, int depth);
 void sb_charge(lua_State *L, int64_t fuel);
 void sb_tick(lua_State *L, int64_t work);
 void sb_hook(lua_State *L, lua_Debug *activation);

@@ -48,7 +48,10 @@ static void push_member(lua_State *L, sb_cell *cell, int key) {
     case SLUICE_MEMBER_BOOLEAN: lua_pushboolean(L, found.boolean); return;
     case SLUICE_MEMBER_INTEGER: lua_pushinteger(L, found.integer); return;
     case SLUICE_MEMBER_REAL: lua_pushnumber(L, found.real); return;
-    case SLUICE_MEMBER_TEXT: lua_pushlstring(L, found.text, found.length); return;
+    case SLUICE_MEMBER_TEXT:
+        sb_give(sb_vm(L)->current, found.length);
+        lua_pushlstring(L, found.text, found.length);
+        return;
     case SLUICE_MEMBER_VALUE: break;
     }
     sluice_call *call = sb_vm(L)->current;

@@ -29,6 +29,18 @@ static bool is_large_table(const sluice_vm *vm, const void *block, size_t kind, 
     return size % vm->slot_bytes == 0 && (slots & (slots - 1)) == 0;
 }
 
+// What a call may hold for a long text that it was given: the text, as JSON, and joined to others. A string made of it
+// may be as long as that with all of it escaped, in most cases.
+enum { memory_of_given = 6, string_of_given = 3 };
+
+static size_t given(const sluice_vm *vm) { return vm->current == NULL ? 0 : vm->current->given; }
+
+/// The bytes that may live now.
+size_t sb_memory_limit(const sluice_vm *vm) { return vm->limits.memory_bytes + memory_of_given * given(vm); }
+
+/// The bytes that one string may have now.
+size_t sb_string_limit(const sluice_vm *vm) { return vm->limits.string_bytes + string_of_given * given(vm); }
+
 void *sb_allocate(void *context, void *block, size_t old, size_t size) {
     sluice_vm *vm = context;
     // For a new block `old` is the kind of the object.
@@ -44,7 +56,7 @@ void *sb_allocate(void *context, void *block, size_t old, size_t size) {
         return smaller == NULL ? block : smaller;
     }
     if (is_planned_to_fail(vm)) return NULL;
-    if (block == NULL && old == LUA_TSTRING && size > vm->limits.string_bytes + string_overhead) {
+    if (block == NULL && old == LUA_TSTRING && size > sb_string_limit(vm) + string_overhead) {
         vm->is_string_refused = true;
         return refuse(vm);
     }
@@ -53,7 +65,7 @@ void *sb_allocate(void *context, void *block, size_t old, size_t size) {
         return refuse(vm);
     }
     size_t growth = size - held;
-    size_t limit = vm->limits.memory_bytes + (vm->current == NULL ? sb_host_reserve : 0);
+    size_t limit = sb_memory_limit(vm) + (vm->current == NULL ? sb_host_reserve : 0);
     if (growth > limit || vm->live > limit - growth) return refuse(vm);
     void *grown = realloc(block, size);
     if (grown == NULL) return NULL;

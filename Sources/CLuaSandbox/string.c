@@ -14,7 +14,7 @@ static int string_rep(lua_State *L) {
         lua_pushliteral(L, "");
         return 1;
     }
-    size_t limit = sb_vm(L)->limits.string_bytes;
+    size_t limit = sb_string_limit(sb_vm(L));
     // Each unit has at least one byte, so more of them than the limit is too many.
     if ((lua_Unsigned)times > limit + 1 || unit + gap > (limit + gap) / (size_t)times) sb_check_result(L, limit + 1);
     size_t size = (size_t)times * unit + (size_t)(times - 1) * gap;

@@ -83,7 +83,8 @@ static bool count(sb_writer *writer, size_t bytes) {
     writer->bytes += bytes + 32;
     if (++writer->nodes > vm->limits.result_nodes) return refuse(writer, "too many values") != NULL;
     size_t held = vm->current == NULL ? 0 : vm->current->json_bytes;
-    if (writer->bytes <= vm->limits.memory_bytes && held <= vm->limits.memory_bytes - writer->bytes) return true;
+    size_t limit = sb_memory_limit(vm);
+    if (writer->bytes <= limit && held <= limit - writer->bytes) return true;
     writer->kind = SLUICE_FAILED_MEMORY;
     return refuse(writer, "too many bytes") != NULL;
 }

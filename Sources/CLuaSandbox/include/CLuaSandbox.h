@@ -191,6 +191,10 @@ bool sluice_vm_may_wait(const sluice_vm *vm);
 /// is over already: then the work is not to be done, for nobody gets its result.
 bool sluice_vm_charge(sluice_vm *vm, int64_t fuel);
 
+/// Notes that the call that runs is given so long a text from outside: its bounds grow with one that is longer than they
+/// are made for.
+void sluice_vm_give(sluice_vm *vm, size_t length);
+
 /// Ends a call, also one that waits; its handles are dead from here on.
 void sluice_call_end(sluice_call *call);
 

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Logging
 internal import SluiceCore
 
@@ -41,5 +42,27 @@ final class DecisionWriter {
             isFailing = true
             return false
         }
+    }
+}
+
+extension DecisionLog {
+    /// Sees that the file is none that something else is kept in: lines in a store, in a script or in the policy would
+    /// be the end of it.
+    ///
+    /// - Parameter owned: paths of the deployment's own files, whether they are there or not.
+    /// - Throws: ``SluiceError`` of code `invalidArgument`.
+    func check(besides owned: Set<String>) throws(SluiceError) {
+        let isOwned = owned.contains { Self.target($0) == Self.target(path) }
+        guard !isOwned, !LineFile.isOther(path, than: Array(PluginDecision.lineHead.utf8)) else {
+            throw SluiceError(
+                .invalidArgument,
+                "decisions cannot be written to \(path): the file is another one of the deployment's, and lines in it would "
+                    + "destroy it; give a file of its own")
+        }
+    }
+
+    /// Where a path leads to.
+    private static func target(_ path: String) -> String {
+        URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().path
     }
 }

@@ -72,8 +72,24 @@ final class LineFile {
             close(opened)
             throw Fault(call: "open", code: EINVAL)
         }
+        guard !Self.isOther(path, than: head) else {
+            close(opened)
+            throw Fault(call: "open", code: EEXIST)
+        }
         (descriptor, place, size) = (opened, (info.st_dev, info.st_ino), Int(info.st_size))
         try endLastLine()
+    }
+
+    /// Whether there is a file at the path that begins otherwise than the lines: it is somebody else's.
+    static func isOther(_ path: String, than head: [UInt8]) -> Bool {
+        let reading = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard reading >= 0 else { return false }
+        defer { close(reading) }
+        var info = stat()
+        guard fstat(reading, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return false }
+        var start = [UInt8](repeating: 0, count: head.count)
+        let count = pread(reading, &start, start.count, 0)
+        return count < 0 || !head.starts(with: start[..<count])
     }
 
     /// Has the file end with the end of a line. As long as the file is open it is locked, so that no other process takes

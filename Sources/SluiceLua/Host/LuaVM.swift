@@ -184,6 +184,9 @@ package struct HostMeter {
     /// The machine; nil for none, where nothing is counted.
     let vm: OpaquePointer?
 
+    /// Notes that the call is given a text from outside of so many bytes: its bounds grow with a long one.
+    func give(_ bytes: Int) { if let vm { sluice_vm_give(vm, bytes) } }
+
     /// Spends fuel before work is done that it stands for.
     ///
     /// - Throws: ``ScriptFailure`` of kind `fuel` where the call has spent what it may: it is over, whatever is

@@ -44,6 +44,8 @@ public struct PluginOptions: Sendable {
     /// A file in which the plugins that serve are kept whole: where a policy's plugins do not load when a process
     /// begins, those serve. Nil, the default, keeps none.
     public var lastGood: String?
+    /// Paths of files that are the deployment's own, such as the store's: no decisions are written to them.
+    package var ownFiles: Set<String> = []
     /// The seed of chance, where everything is to be repeatable.
     var seed: UInt64?
 
@@ -115,6 +117,7 @@ struct PolicySource: Sendable {
         let policy = try PluginPolicy(yaml: yaml, file: path, folder: file.deletingLastPathComponent().path)
         let filters = options.filters.map { Placed<PluginPlan?>(nil, placement: $0.placement) }
         try policy.check(beside: [.http: filters])
+        try (policy.decisionLog ?? options.decisionLog)?.check(besides: options.ownFiles.union([path]))
         return (policy, yaml)
     }
 }

@@ -60,6 +60,7 @@ public final class Plugins: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidArgument`, with a ``PluginFailure`` as its cause where a script is the
     ///   reason.
     public convenience init(_ plans: [PluginPlan], options: PluginOptions = PluginOptions()) async throws {
+        try options.decisionLog?.check(besides: options.ownFiles)
         try await self.init(plans, nil, options)
     }
 

@@ -74,6 +74,13 @@ final class FixtureWorld: Sendable {
     var now: Timestamp { state.withLock { $0.now } }
     /// What was given to `next`, in order.
     var sent: [Request] { state.withLock { $0.sent } }
+    /// The same, which is let go of here.
+    func takeSent() -> [Request] {
+        state.withLock { state in
+            defer { state.sent = [] }
+            return state.sent
+        }
+    }
     /// The plugin's values, as they are kept.
     var values: [String: JSON] { state.withLock { $0.values } }
     /// What the script asked for and nobody wrote down, and what was written down and not asked for.

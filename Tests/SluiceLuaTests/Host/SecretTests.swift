@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import SluiceCore
 import SluiceTesting
@@ -22,6 +23,17 @@ struct SecretTests {
         } catch let error as SluiceError {
             return try #require(error.cause as? PluginFailure)
         }
+    }
+
+    @Test("a secret is a file: a pipe that nobody writes to is refused, and waits for nobody")
+    func pipe() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("value\n", to: "good")
+        try folder.write("", to: "empty")
+        #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
+        let secrets = SecretFolder(path: folder.path)
+        #expect(try secrets.secret("good") == "value" && secrets.secret("none") == nil)
+        for name in ["pipe", "empty"] { #expect(throws: SluiceError.self) { try secrets.secret(name) } }
     }
 
     @Test("a secret that is not there is an error; the optional form returns nil")

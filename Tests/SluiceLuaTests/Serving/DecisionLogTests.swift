@@ -59,6 +59,25 @@ struct DecisionLogTests {
         #expect(mode == 0o600)
     }
 
+    @Test(
+        "a file that is something else is refused, and stays as it is", arguments: ["return {}\n", "SQLite format 3\0"])
+    func other(content: String) async throws {
+        try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+        let error = await #expect(throws: SluiceError.self) {
+            try await leaky.loaded(PluginOptions(decisionLog: DecisionLog(path)))
+        }
+        #expect(error?.code == .invalidArgument && error?.message.contains(path) == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(content.utf8))
+        // One that is empty is as good as none; one that is kept for something else is not.
+        try Data().write(to: URL(fileURLWithPath: path))
+        var options = PluginOptions(decisionLog: DecisionLog(path))
+        options.secret = { _ in Self.secret }
+        options.ownFiles = [path]
+        await #expect(throws: SluiceError.self) { try await leaky.loaded(options) }
+        options.ownFiles = []
+        _ = try await leaky.loaded(options)
+    }
+
     @Test("inputs are written where the file is to have them, with fields hidden; what is kept in memory has none")
     func inputs() async throws {
         var options = PluginOptions(decisionLog: DecisionLog(path, hasInputs: true, hidden: ["path", "email"]))

@@ -113,6 +113,8 @@ extension HostFunctions {
             throw ScriptFailure(.runtime, "there is no such body")
         }
         let body = call.bodies[Int(slot)]
+        // Not for what the script has written itself.
+        if !call.changedBodies.contains(Int(slot)) { meter.give(body.bytes.count) }
         switch function {
         case "body.len": return JSON(body.bytes.count)
         case "body.json":

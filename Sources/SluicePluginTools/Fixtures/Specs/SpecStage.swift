@@ -3,10 +3,16 @@ internal import SluiceLua
 
 /// The plugins that a spec has loaded, each with its own world, for as long as an `it` runs.
 actor SpecStage {
+    /// How many plugins one `it` may load, and how many bytes it may give them: a spec runs in the daemon too.
+    private static let mostPlugins = 16
+    private static let mostBytes = 16 << 20
+
     private let bundle: PluginBundle
     private let dialect: Dialect
     private let tables: [TableSchema]
     private var rigs: [PluginRig] = []
+    /// How many bytes the `it` that runs has given.
+    private var given = 0
     /// The fuel of the plugins' lines.
     private(set) var spent: [String: Int] = [:]
 
@@ -18,6 +24,8 @@ actor SpecStage {
 
     /// Answers what a spec asks for: `spec.load`, `spec.ask`.
     func perform(_ function: String, _ arguments: JSON) async -> HostReply {
+        given += arguments.bytes().count
+        guard given <= Self.mostBytes else { return .failure("a test gives its plugins at most 16 MiB") }
         do {
             return .value(
                 function == "spec.load" ? try await load(arguments[0] ?? .object) : try await ask(arguments))
@@ -36,10 +44,14 @@ actor SpecStage {
             }
         }
         rigs = []
+        given = 0
     }
 
     /// Loads the plugin with what a fixture says of it: `config`, `deployment`, `host`.
     private func load(_ options: JSON) async throws -> JSON {
+        guard rigs.count < Self.mostPlugins else {
+            throw SluiceError(.limitReached, "a test loads a plugin \(Self.mostPlugins) times at most")
+        }
         _ = try JSONPlace(options, in: "plugin").members(["config", "deployment", "host"])
         var json = options
         (json["name"], json["hook"], json["expect"]) = ("plugin", "init", .object)
@@ -69,9 +81,8 @@ actor SpecStage {
             plan, given: given, dialect: dialect, now: rig.world.now, schema: tables.first { $0.name == table },
             plan: rig.plan, secrets: rig.secrets, world: rig.world
         ).call()
-        let sent = rig.world.sent.count
         let run = await rig.run(call)
         if let fault = rig.world.faults.first { throw SluiceError(.invalidArgument, fault) }
-        return SpecAnswer.document(run, sent: rig.world.sent.dropFirst(sent), values: rig.world.values)
+        return SpecAnswer.document(run, sent: rig.world.takeSent(), values: rig.world.values)
     }
 }

@@ -49,6 +49,9 @@ struct TransportErrors: Sendable {
             let reason = failure.connectionErrors.first.map { Self.reason($0.error) } ?? "the name is not known"
             return error(.network, "\(server) cannot be reached", cause: RequestNotSent(reason))
         }
+        if let reason = TLSReason.text(of: cause) {
+            return error(.network, "no TLS connection to \(server): \(reason)", cause: RequestNotSent(reason))
+        }
         if let failure = cause as? IOError, failure.errnoCode == ECONNREFUSED {
             return error(.network, "\(server) cannot be reached", cause: RequestNotSent(Self.reason(failure)))
         }
@@ -74,6 +77,11 @@ struct TransportErrors: Sendable {
     }
 
     private static func reason(_ error: any Error) -> String {
-        (error as? HTTPClientError)?.shortDescription ?? "\(error)"
+        switch error {
+        case let error as HTTPClientError: error.shortDescription
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case ChannelError.eof, ChannelError.inputClosed, ChannelError.ioOnClosedChannel: "it was closed"
+        default: TLSReason.text(of: error) ?? "\(error)"
+        }
     }
 }

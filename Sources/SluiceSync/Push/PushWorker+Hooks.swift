@@ -59,9 +59,7 @@ extension PushWorker {
         // A refusal's record is shown to hooks as to people.
         let shown = answer.record.map { client.credentials.hiding($0, besides: client.dialect.judged).description.utf8 }
         answer.body = Array((shown.map(Array.init) ?? response.body.bytes).prefix(Self.mostBodyBytes))
-        answer.retryAfter = response.head.headerFields[.retryAfter].flatMap {
-            RetryAfter.duration($0, now: options.environment.now())
-        }
+        answer.retryAfter = RetryAfter.duration(response.head.headerFields, now: options.environment.now())
         return answer
     }
 }

@@ -65,7 +65,8 @@ public enum StoreRules {
                     throw SluiceError(
                         .storeSchema,
                         "column \(column.name) holds \(known.rawValue) and is declared as \(column.type.rawValue); "
-                            + "move the data to a new table to change a column's type", table: wanted.name)
+                            + "a migration that retypes the column (retype \(column.name) to \(column.type.rawValue)) "
+                            + "changes its type", table: wanted.name)
                 }
                 continue
             }

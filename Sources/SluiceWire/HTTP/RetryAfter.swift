@@ -1,7 +1,15 @@
+package import HTTPTypes
 package import SluiceBase
 
 /// Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or an HTTP date.
 package enum RetryAfter {
+    /// How long an answer asks to wait; nil where it asks for nothing. A date is one of the server's clock, which its
+    /// `Date` tells: what this machine's clock says of it counts only where the answer has none.
+    package static func duration(_ fields: HTTPFields, now: Timestamp) -> Duration? {
+        let sent = fields[.date].flatMap { HTTPDate.timestamp($0) }
+        return fields[.retryAfter].flatMap { duration($0, now: sent ?? now) }
+    }
+
     /// How long to wait; zero for a date in the past, nil for what is neither.
     package static func duration(_ field: String, now: Timestamp) -> Duration? {
         let text = field.filter { $0 != " " }

@@ -29,7 +29,7 @@ package final class ServerPace: Sendable {
     /// Notes an answer, and gives the pause it asks for.
     func note(_ response: Response, now: Timestamp) -> Duration? {
         let isRefused = response.status == 429 || response.status >= 500
-        let pause = response.head.headerFields[.retryAfter].flatMap { RetryAfter.duration($0, now: now) }
+        let pause = RetryAfter.duration(response.head.headerFields, now: now)
         state.withLock { state in
             state.pause = isRefused ? pause.map { Pause(length: $0, since: now) } : nil
             if !isRefused { state.repeats = min(budget, state.repeats + 0.1) }

@@ -88,6 +88,18 @@ struct RetryTests {
         #expect(RetryAfter.duration(field, now: now) == seconds.map { .seconds($0) })
     }
 
+    @Test("a date is one of the server's clock, however wrong that or this machine's is")
+    func serverClock() throws {
+        let now = try #require(Timestamp("1994-11-06T08:49:00Z"))
+        var fields: HTTPFields = [
+            .retryAfter: "Sun, 06 Nov 1994 09:49:40 GMT", .date: "Sun, 06 Nov 1994 09:49:37 GMT",
+        ]
+        #expect(RetryAfter.duration(fields, now: now) == .seconds(3))
+        fields[.date] = "soon"
+        #expect(RetryAfter.duration(fields, now: now) == .seconds(3640))
+        #expect(RetryAfter.duration([.date: "Sun, 06 Nov 1994 09:49:37 GMT"], now: now) == nil)
+    }
+
     @Test("a pause that is cancelled ends the request")
     func cancelled() async throws {
         var options = ClientOptions()

@@ -20,6 +20,7 @@ struct InsertCommand: OutcomeCommand {
             try ClientSettings(connection), usesNetwork: false, asksPlugins: true, makesStore: true
         ) {
             session in
+            try await RecordArgument.check(record, in: table, session.context)
             let stored = try await session.context.table(table).insert(record)
             return Outcome(json: stored, text: ["inserted \(TextTable.cell(stored["id"]))"])
         }

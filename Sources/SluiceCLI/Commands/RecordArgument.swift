@@ -16,4 +16,15 @@ enum RecordArgument {
         }
         return record
     }
+
+    /// Refuses a record with a value that is not what its column is declared as, as an import does.
+    static func check(_ record: JSON, in table: String, _ context: SyncContext) async throws {
+        let schema = try await context.store.read { try $0.tables().first { $0.name == table } }
+        do {
+            try CSVColumn.check(record, of: schema)
+        } catch var failure as CommandFailure {
+            (failure.table, failure.recordID) = (table, record["id"]?.string.map { RecordID($0) })
+            throw failure
+        }
+    }
 }

@@ -29,6 +29,7 @@ struct UpdateCommand: OutcomeCommand {
         let content = changes
         return try await ClientSession.run(try ClientSettings(connection), usesNetwork: false, asksPlugins: true) {
             session in
+            try await RecordArgument.check(content, in: table, session.context)
             let stored = try await session.context.table(table).update(content)
             return Outcome(json: stored, text: ["updated \(Plain.line(id))"])
         }

@@ -3,6 +3,40 @@ import Sluice
 import Testing
 
 @Suite struct LocalCommandTests {
+    @Test("a value that is not what its column is declared as is refused, as an import refuses it")
+    func declaredTypes() async throws {
+        try await withScratch { scratch in
+            let config = try scratch.write(
+                "sync.yaml", "store: local.db\ntables: { notes: { columns: { n: integer, at: date } } }\n")
+            let here = ["--config", config]
+            let wrong = try await Program.sluice.run(["insert", "notes", #"{"id":"a","n":"7"}"#] + here)
+            #expect(wrong.status == 2 && wrong.errors.contains("column n"), "\(wrong)")
+            #expect(
+                try await Program.sluice.run(["insert", "notes", #"{"id":"a","n":7,"at":null}"#] + here).status == 0)
+            let update = try await Program.sluice.run(["update", "notes", "a", #"{"at":"soon"}"#] + here)
+            #expect(update.status == 2 && update.errors.contains("column at"), "\(update)")
+            try scratch.write(
+                "sync.yaml", "store: local.db\ntables: { notes: { columns: { n: string, at: date } } }\n")
+            let changed = try await Program.sluice.run(["get", "notes", "a"] + here)
+            #expect(changed.status == 6 && changed.errors.contains("retype"), "\(changed)")
+        }
+    }
+
+    @Test("a store that would be gone with the command is refused")
+    func inMemory() async throws {
+        try await withScratch { scratch in
+            let result = try await Program.sluice.run(
+                ["insert", "notes", "{}", "--store", ":memory:"], in: scratch.path)
+            #expect(result.status == 2 && result.errors.contains("memory"), "\(result)")
+            let folder = try await Program.sluice.run(["insert", "notes", "{}", "--store", scratch.path])
+            #expect(folder.status == 6 && folder.errors.contains("is a folder"), "\(folder)")
+            let named = try await Program.sluice.run(
+                ["insert", "notes", "{}", "--store", "./:memory:"], in: scratch.path)
+            #expect(named.status == 0, "\(named)")
+            #expect(FileManager.default.fileExists(atPath: scratch.file(":memory:")))
+        }
+    }
+
     @Test("records are inserted, merged, read, deleted and brought back without any server")
     func records() async throws {
         try await withScratch { scratch in

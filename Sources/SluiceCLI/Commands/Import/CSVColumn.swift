@@ -46,6 +46,17 @@ struct CSVColumn: Hashable {
         throw misfit(Self.cut(value.description))
     }
 
+    /// Refuses a record with a value that is not what its column is declared as. An id is text, whatever else a column of
+    /// its name may be.
+    ///
+    /// - Throws: ``CommandFailure`` with the column and the value.
+    static func check(_ record: JSON, of table: TableSchema?, idColumn: PropertyName = "id") throws {
+        for column in table?.columns ?? [] where column.name != idColumn {
+            guard let value = record[column.name] else { continue }
+            try CSVColumn(name: column.name, type: column.type).check(value)
+        }
+    }
+
     private func fits(_ value: JSON) -> Bool {
         switch type {
         case nil, .json: true

@@ -47,7 +47,7 @@ extension ImportFile {
                 do {
                     let content = try JSON(parsing: line)
                     guard content.kind == .object else { throw Self.refusal("a line has to be one JSON object") }
-                    try check(content)
+                    try CSVColumn.check(content, of: declared, idColumn: idColumn ?? "id")
                     return (content, lines.number, line.count)
                 } catch let error as JSONParseError {
                     throw CommandFailure(
@@ -57,15 +57,6 @@ extension ImportFile {
             }
         }
         return nil
-    }
-
-    /// Refuses a record with a value that is not what its column is declared as.
-    private func check(_ content: JSON) throws {
-        // An id is text, whatever else a column of its name may be.
-        for column in declared?.columns ?? [] where column.name != idColumn ?? "id" {
-            guard let value = content[column.name] else { continue }
-            try CSVColumn(name: column.name, type: column.type).check(value)
-        }
     }
 
     private func nextLine() throws -> [UInt8]? {

@@ -37,6 +37,14 @@ import Testing
         #expect((facts["encryption"]?["bytes"]?.int ?? 0) > 50_000)
     }
 
+    @Test("the deployment of the examples takes part")
+    func examplePolicy() async throws {
+        let policy = Program.repository + "/Examples/policy/policy.yaml"
+        let result = try await Program.sluice("demo", "--json", "--policy", policy)
+        #expect(result.status == 0, "\(result)")
+        #expect(try result.json["equal"] == true)
+    }
+
     @Test(
         "a plugin in Lua decides the conflict by its configuration",
         arguments: [

@@ -89,6 +89,13 @@ import Testing
             let error = await #expect(throws: SluiceError.self) { try await CommandToken(command: command).token() }
             #expect(error?.code == .unauthorized && !"\(error!)".contains("canary"))
         }
+        // What it leaves behind keeps its output open, and nobody waits for that.
+        let forking = CommandToken(command: ["/bin/sh", "-c", "sleep 60 & echo token"])
+        let start = ContinuousClock.now
+        #expect(try await forking.token() == "token")
+        #expect(ContinuousClock.now - start < .seconds(5))
+        let marked = CommandToken(command: ["/bin/printf", "\\357\\273\\277token\\r\\n"])
+        #expect(try await marked.token() == "token")
         let endless = CommandToken(command: ["/usr/bin/yes"])
         await #expect(throws: SluiceError.self) { try await endless.token() }
     }

@@ -30,6 +30,12 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         }
         private let name: Name
 
+        /// The code of that name, as ``description`` gives it; nil for a name that is none.
+        package init?(named name: String) {
+            guard let name = Name(rawValue: name) else { return nil }
+            self.name = name
+        }
+
         /// The server could not be reached, or the connection broke.
         public static let network = Code(name: .network)
         /// The server took longer than the limits allow.

@@ -28,24 +28,23 @@ struct ConfigCommand: ParsableCommand {
 
     struct CheckCommand: OutcomeCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Read the configuration as the daemon would, and say what is wrong with it."
-        )
+            commandName: "check",
+            abstract: "Read the configuration as the daemon would, and say what is wrong with it.",
+            discussion: """
+                Looks at all that it names too: keys, tokens, certificates, plugins with their fixtures. The store is not \
+                opened, the token's program is not run, and nothing is sent.
+                """)
 
         @OptionGroup var settings: SettingsOptions
         @Flag(help: "Print exactly one JSON document.") var json = false
 
         func outcome() async throws -> Outcome {
             let source = try settings.source()
-            let (file, read) = try source.read()
-            for name in read.endpoints {
-                let client = try ClientSettings(file, read, endpoint: name, environment: source.environment)
-                _ = try client.requireStore()
-                _ = try await client.connection()
-            }
-            let count = read.endpoints.count
+            try await ServingPlan(source).check()
+            let (_, read) = try source.read()
             return Outcome(
                 json: ["endpoints": JSON(read.endpoints.map { JSON($0) })],
-                text: ["the configuration can be used: \(Plain.count(count, "endpoint"))"])
+                text: ["the configuration can be used: \(Plain.count(read.endpoints.count, "endpoint"))"])
         }
     }
 

@@ -89,7 +89,7 @@ struct CtlCommand: ParsableCommand {
 
         func outcome() async throws -> Outcome {
             let json = try await target.client().ask("reload")
-            return Outcome(json: json, text: ["the configuration was loaded anew"])
+            return Outcome(json: json, text: ["the configuration was loaded anew"] + DaemonReport.permissions(json))
         }
     }
 

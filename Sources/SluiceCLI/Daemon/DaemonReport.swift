@@ -15,7 +15,10 @@ enum DaemonReport {
             let name = text(endpoint["name"])
             lines.append(
                 "\(name.isEmpty ? "" : "\(name): ")\(text(endpoint["endpoint"])) and \(text(endpoint["store"]))")
-            var state = "  \(text(endpoint["phase"]))"
+            if let error = endpoint["error"]?.string { lines.append("  error: \(Plain.line(error))") }
+            guard endpoint["queue"] != nil else { continue }
+            let phase = text(endpoint["phase"])
+            var state = "  \(phase == "needsAttention" ? "needs attention" : phase)"
             if let until = endpoint["waitsUntil"]?.string { state += " until \(Plain.line(until))" }
             if let next = endpoint["lastRun"]?["next"]?.string { state += "; next run \(Plain.line(next))" }
             lines.append(state)
@@ -59,20 +62,18 @@ enum DaemonReport {
         return outcome
     }
 
-    /// Runs that someone asked for: a failed one is the command's failure.
+    /// Runs that someone asked for. What they did not get done ends the command as it would without a daemon.
     static func runs(_ json: JSON) -> Outcome {
         var outcome = Outcome(json: json, text: [])
         for run in json["runs"]?.elements ?? [] {
             outcome.text.append("sync: \(words(run))")
-            if let error = run["error"]?.string {
-                outcome.add(CommandFailure(.network, "runFailed", error))
-            } else if let count = run["remaining"]?.int, count > 0 {
-                outcome.add(
-                    CommandFailure(.attention, "remaining", "\(Plain.count(Int(count), "change")) left in the queue"))
-            }
+            DaemonFailures(run).add(to: &outcome)
         }
         return outcome
     }
+
+    /// Which permissions of plugins a reload has changed.
+    static func permissions(_ json: JSON) -> [String] { (json["permissions"]?.elements ?? []).map { text($0) } }
 
     static func drained(_ json: JSON) -> Outcome {
         let endpoints = json["drained"]?.elements ?? []

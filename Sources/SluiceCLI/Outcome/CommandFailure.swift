@@ -1,4 +1,5 @@
 internal import Sluice
+internal import SluiceDaemon
 
 /// What a person or a script is told of a failure: one line on standard error, one object with `--json`.
 struct CommandFailure: Error {
@@ -34,24 +35,31 @@ struct CommandFailure: Error {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as SluiceError:
-            let cause = error.cause.map { "\($0)" } ?? ""
-            let causes = cause.isEmpty || error.message.contains(cause) ? "" : ": \(cause)"
             self.init(
-                ExitStatus(error), error.code.description, error.message + causes, table: error.table,
+                ExitStatus(error), error.code.description, CommandText.reason(error), table: error.table,
                 recordID: error.recordID, httpStatus: error.status)
+        case is StreamFailure: self.init(.output, "outputLost", "\(error)")
         case is JSONParseError: self.init(.usage, "invalidJSON", "\(error)")
         case is QuerySyntaxError: self.init(.usage, "invalidQuery", "\(error)")
-        default: self.init(ExitStatus(error), "unexpected", "\(error)")
+        default: self.init(ExitStatus(error), "unexpected", CommandText.reason(error))
         }
     }
 
     /// An operation that did not go through.
-    init(_ operation: TableOperation, status: ExitStatus) {
-        let reason = operation.failure?.message ?? "it did not go through"
-        let next = operation.state == .pending ? "it will be tried again" : "see sluice queue show \(operation.id)"
+    init(_ operation: TableOperation, status: ExitStatus) { self.init(operation: operation.json, status: status) }
+
+    /// An operation that did not go through, as a report has it.
+    init(operation: JSON, status: ExitStatus) {
+        func text(_ name: PropertyName) -> String { operation[name]?.string ?? "" }
+        let failure = operation["failure"]
+        let reason = failure?["message"]?.string ?? "it did not go through"
+        let next =
+            text("state") == TableOperation.State.pending.rawValue
+            ? "it will be tried again" : "see sluice queue show \(text("id"))"
         self.init(
-            status, operation.failure?.code ?? "failed", "\(operation.kind.rawValue) not done: \(reason); \(next)",
-            table: operation.table, recordID: operation.recordID, httpStatus: operation.failure?.status)
+            status, failure?["code"]?.string ?? "failed", "\(text("kind")) not done: \(reason); \(next)",
+            table: text("table"), recordID: RecordID(text("record")),
+            httpStatus: failure?["status"]?.int.map { Int($0) })
     }
 
     /// The failure as one line.

@@ -70,7 +70,11 @@ package struct ControlClient: Sendable {
     ) async throws -> [UInt8] {
         var components = URLComponents()
         components.path = "/\(name)"
-        if !parameters.isEmpty { components.queryItems = parameters.map { URLQueryItem(name: $0, value: $1) } }
+        if !parameters.isEmpty {
+            components.queryItems = parameters.map { URLQueryItem(name: $0, value: $1) }
+            // A plus sign is one, and no blank.
+            components.percentEncodedQuery = components.percentEncodedQuery?.replacing("+", with: "%2B")
+        }
         guard let url = URL(httpURLWithSocketPath: path, uri: components.string ?? "/\(name)") else {
             throw SluiceError(.invalidArgument, "\(PlainText.line(path)) is no path of a socket")
         }
@@ -95,15 +99,9 @@ package struct ControlClient: Sendable {
         return bytes
     }
 
+    /// The code that the daemon gave, so that an error means the same with a daemon and without.
     private static func code(_ name: String?, _ status: Int) -> SluiceError.Code {
-        switch (name, status) {
-        case ("storeBusy", _): .storeBusy
-        case ("network", _), ("timeout", _), ("cancelled", _): .network
-        case ("unauthorized", _): .unauthorized
-        case (_, 403): .forbidden
-        case (_, 409): .operationRefused
-        case (_, 500...): .serverFailure
-        default: .invalidArgument
-        }
+        if let code = name.flatMap({ SluiceError.Code(named: $0) }) { return code }
+        return status < 500 ? .invalidArgument : .serverFailure
     }
 }

@@ -40,10 +40,13 @@ package enum Examination {
         let cursors = try await context.status().cursors
         let queries = session.settings.pulls.map(\.query) + tables(cursors, besides: session.settings)
         let queued = try await context.queue.operations(skip: 0, top: 1).map { Query($0.table) }
-        guard let first = (queries + queued).first else {
-            return findings + [Finding(.server, "server", .warning, "nothing was pulled, and no table is configured")]
+        let held = try await context.store.read { try $0.tables().map(\.name) }
+        let other = held.first { !$0.hasPrefix("sluice_") }.map { [Query($0)] } ?? []
+        let answers = await server.findings((queries + queued + other).first)
+        if queries.isEmpty {
+            findings.append(
+                Finding(.server, "rows", .warning, "nothing was pulled from there, so no rows can be compared"))
         }
-        let answers = await server.findings(first)
         findings += answers
         if answers.contains(where: { $0.grade == .fault && $0.area != .machine }) { return findings }
         for query in queries {

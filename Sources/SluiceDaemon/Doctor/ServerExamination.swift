@@ -15,16 +15,15 @@ package struct ServerExamination: Sendable {
         (self.client, self.environment) = (client, environment)
     }
 
-    /// Asks for one row of the query.
-    package func findings(_ query: Query) async -> [Finding] {
-        var query = query
-        (query.top, query.skip) = (1, 0)
+    /// Asks for one row of the query; without one, for whatever stands at the server's address.
+    package func findings(_ query: Query?) async -> [Finding] {
+        let table = query?.table
         do {
-            let request = try client.dialect.list(table: query.table, query: query, endpoint: client.endpoint)
+            let request = try request(query)
             let asked = environment.now()
             let response = try await client.send(request)
             let arrived = environment.now()
-            var findings = [answer(response, request, query.table)]
+            var findings = [answer(response, request, table)]
             if let date = response.head.headerFields[.date].flatMap({ HTTPDate.timestamp($0) }) {
                 findings.append(Self.clock(date, asked, arrived))
             } else {
@@ -33,12 +32,31 @@ package struct ServerExamination: Sendable {
             }
             return findings
         } catch {
-            return [Self.failure(error, query.table)]
+            return [Self.failure(error, table)]
         }
     }
 
-    private func answer(_ response: Response, _ request: Request, _ table: String) -> Finding {
-        if let failure = client.dialect.failure(response, for: request.context) { return Self.failure(failure, table) }
+    private func request(_ query: Query?) throws -> Request {
+        guard var query else {
+            let endpoint = client.endpoint
+            return Request(
+                HTTPRequest(
+                    method: .get, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.target([])))
+        }
+        (query.top, query.skip) = (1, 0)
+        return try client.dialect.list(table: query.table, query: query, endpoint: client.endpoint)
+    }
+
+    private func answer(_ response: Response, _ request: Request, _ table: String?) -> Finding {
+        let failure = client.dialect.failure(response, for: request.context)
+        guard let table else {
+            // Many servers have nothing at their address itself: that they say so is an answer.
+            if let failure, [.unauthorized, .forbidden, .serverFailure].contains(failure.code) {
+                return Self.failure(failure, nil)
+            }
+            return Finding(.server, "server", .good, "answers at its address; no table is known to ask for")
+        }
+        if let failure { return Self.failure(failure, table) }
         return Finding(.server, "server", .good, "answers for \(table) with \(client.dialect.name)")
     }
 
@@ -58,20 +76,22 @@ package struct ServerExamination: Sendable {
     }
 
     /// What keeps the server from answering, and what to do about it.
-    static func failure(_ error: any Error, _ table: String) -> Finding {
+    static func failure(_ error: any Error, _ table: String?) -> Finding {
         let text = CommandText.reason(error)
         let code = (error as? SluiceError)?.code
         switch code {
         case .unauthorized, .forbidden:
             return Finding(
-                .access, "server", .fault, text, advice: "renew the token, or give the user access to \(table)")
+                .access, "server", .fault, text,
+                advice: "renew the token, or give the user access\(table.map { " to \($0)" } ?? "")")
         case .network, .timeout, .cancelled:
             return Finding(
                 .network, "server", .fault, text,
                 advice: "see whether the server runs and the address of `endpoint` is right; changes wait until then")
         case .notFound:
             return Finding(
-                .server, "server", .fault, text, advice: "the server has no table \(table): see its name and `dialect`")
+                .server, "server", .fault, text,
+                advice: "the server has no table \(table ?? ""): see its name and `dialect`")
         default:
             return Finding(.server, "server", .fault, text, advice: "see the server's log")
         }

@@ -7,7 +7,7 @@ protocol Inspected: Sendable {
     func status() async -> JSON
     /// Runs one endpoint now, and waits for the end.
     func sync(_ name: String?) async throws -> JSON
-    func reload() async throws
+    @discardableResult func reload() async throws -> [String]
     func pause(_ pauses: Bool) async
 }
 

@@ -14,14 +14,19 @@ struct LocalRequest: Sendable {
 
     var path: Substring { (head.path ?? "/").prefix { $0 != "?" } }
 
-    /// The value of a parameter of the query.
+    /// The value of a parameter of the query, which is written as forms are: a blank may be a plus sign.
     func parameter(_ name: String) -> String? {
         for pair in (head.path ?? "").drop(while: { $0 != "?" }).dropFirst().split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.first.map({ $0.removingPercentEncoding == name }) ?? false else { continue }
-            return parts.dropFirst().first.map { $0.removingPercentEncoding ?? String($0) } ?? ""
+            guard parts.first.map({ Self.decoded($0) == name }) ?? false else { continue }
+            return parts.dropFirst().first.map(Self.decoded) ?? ""
         }
         return nil
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        let spaced = text.replacing("+", with: " ")
+        return spaced.removingPercentEncoding ?? String(spaced)
     }
 }
 

@@ -20,6 +20,8 @@ struct ControlRoutes: Sendable {
         }
         do {
             let endpoint = request.parameter("endpoint")
+            // What a daemon does can be asked at any time; what needs a store waits until that is open.
+            if !["status", "metrics"].contains(name) { try await daemon.opened() }
             switch name {
             case "status": return LocalReply(json: await daemon.status())
             case "metrics":
@@ -37,8 +39,10 @@ struct ControlRoutes: Sendable {
                 return LocalReply(json: ["address": JSON(try inspection.address())])
             case "sync": return LocalReply(json: try await daemon.sync(endpoint))
             case "reload":
-                try await daemon.reload()
-                return LocalReply(json: await daemon.status())
+                let changes = try await daemon.reload()
+                var status = await daemon.status()
+                status["permissions"] = JSON(changes.map { JSON($0) })
+                return LocalReply(json: status)
             case "pause", "resume":
                 await daemon.pause(name == "pause")
                 return LocalReply(json: await daemon.status())

@@ -7,11 +7,17 @@ extension Daemon {
     /// What the daemon does, what waits, and what comes next.
     func status() async -> JSON {
         var endpoints = JSON.array
+        let isStarting = serving.installations.isEmpty
         for installation in serving.installations { endpoints.append(await installation.status()) }
+        for endpoint in isStarting ? serving.plan.endpoints : [] {
+            var json = endpoint.json
+            json["phase"] = "opening"
+            endpoints.append(json)
+        }
         var configuration: JSON = ["path": JSON(source.path), "loadedAt": JSON("\(serving.since)")]
         configuration["refused"] =
             refusal.map { ["message": JSON($0.message), "at": JSON("\($0.at)")] as JSON } ?? .null
-        let state = isDraining ? "draining" : isPaused ? "paused" : "running"
+        let state = isStarting ? "starting" : isDraining ? "draining" : isPaused ? "paused" : "running"
         return [
             "state": JSON(state), "process": JSON(Int(getpid())), "version": JSON(SluiceVersion.text),
             "startedAt": JSON("\(started)"), "configuration": configuration, "endpoints": endpoints,
@@ -30,7 +36,9 @@ extension Daemon {
         var runs = JSON.array
         for installation in chosen {
             let run = try await installation.syncNow()
-            runs.append(installation.json(run))
+            var json = installation.json(run)
+            json["failures"] = JSON(try await installation.failures(of: run))
+            runs.append(json)
         }
         return ["runs": runs]
     }
@@ -91,15 +99,11 @@ extension Daemon {
 extension Installation {
     /// What the endpoint does and what waits in its store.
     func status() async -> JSON {
-        let settings = session.settings
-        var json: JSON = [
-            "name": JSON(name), "endpoint": JSON(settings.endpoint ?? ""), "store": JSON(settings.store ?? ""),
-            "dialect": JSON(settings.dialect.name),
-        ]
+        var json = endpoint.json
         do {
             let status = try await session.context.status()
-            json["phase"] = JSON(status.phase.word)
-            if case .waiting(let until) = status.phase { json["waitsUntil"] = JSON("\(until)") }
+            json["phase"] = JSON(gate.isPaused && !status.phase.isAtWork ? "paused" : status.phase.word)
+            if !gate.isPaused, case .waiting(let until) = status.phase { json["waitsUntil"] = JSON("\(until)") }
             json["queue"] = [
                 "pending": JSON(status.pending), "inFlight": JSON(status.inFlight), "parked": JSON(status.parked),
                 "dead": JSON(status.dead), "ofOthers": JSON(status.ofOthers),
@@ -122,7 +126,8 @@ extension Installation {
     /// A run that ended.
     func json(_ run: ScheduledRun) -> JSON {
         var json: JSON = [
-            "endpoint": JSON(name), "startedAt": JSON("\(run.startedAt)"), "next": JSON("\(run.next)"),
+            "endpoint": JSON(name), "startedAt": JSON("\(run.startedAt)"),
+            "next": gate.isPaused ? .null : JSON("\(run.next)"),
             "sent": JSON(run.push?.applied ?? 0), "remaining": JSON(run.push?.remaining ?? 0),
             "conflicts": JSON(run.push?.conflicts ?? 0),
             "stored": JSON(run.pulls.reduce(0) { $0 + $1.stored - $1.unchanged }),
@@ -133,7 +138,20 @@ extension Installation {
     }
 }
 
+extension ServingPlan.Endpoint {
+    /// What the configuration says of the endpoint.
+    fileprivate var json: JSON {
+        [
+            "name": JSON(name), "endpoint": JSON(client.endpoint ?? ""), "store": JSON(store),
+            "dialect": JSON(client.dialect.name),
+        ]
+    }
+}
+
 extension SyncPhase {
+    /// Whether something is under way.
+    fileprivate var isAtWork: Bool { self == .pulling || self == .pushing }
+
     /// The phase as a word.
     var word: String {
         switch self {

@@ -17,9 +17,12 @@ public actor Daemon: Service {
     let instruments: Instruments
     private let spans: SpanExport?
     let started = SyncEnvironment.system.now()
+    /// What serves; nothing of it is open while the daemon starts.
     var serving: Serving
     /// What served before, while it ends.
     private var leaving: Serving?
+    /// Opens what serves first.
+    private var opening: Task<Void, any Error>?
     private var hasEnded = false
     /// Why the newest configuration does not serve; nil if it does.
     var refusal: (message: String, at: Timestamp)?
@@ -36,7 +39,7 @@ public actor Daemon: Service {
         init(_ hold: consuming StoreHold) { self.hold = hold }
     }
 
-    /// Reads a configuration file, takes the stores, and loads the plugins. Nothing is synced before ``run()``.
+    /// Reads a configuration file and takes the stores. Nothing is opened before ``run()``.
     ///
     /// - Throws: ``SluiceError``: what is wrong with the configuration, with its place; of code `storeBusy` where
     ///   another daemon has a store.
@@ -44,35 +47,24 @@ public actor Daemon: Service {
         try await self.init(SettingsSource(path: path), logger: logger)
     }
 
-    /// Reads the configuration, takes the stores, and loads the plugins. Nothing is synced before ``run()``.
-    ///
-    /// - Throws: ``SluiceError``: what is wrong with the configuration, with its place; of code `storeBusy` where
-    ///   another daemon has a store.
+    /// As ``init(configuration:logger:)``.
     package init(_ source: SettingsSource, logger: Logger, meters: MeterRegistry = MeterRegistry()) async throws {
         self.source = source
         self.logger = logger
         self.meters = meters
         manager = ServiceManager(source.environment)
         (ended, end) = AsyncStream.makeStream()
-        let (file, settings) = try source.read()
-        var holds: [String: Holding] = [:]
-        let values = SettingValues(settings, environment: source.environment)
-        var first: String?
-        for name in settings.endpoints {
-            let client = try ClientSettings(file, settings, endpoint: name, environment: source.environment)
-            let store = try client.requireStore()
-            guard holds[store] == nil else { continue }
-            holds[store] = Holding(
-                try Self.hold(store, of: name, source, socket: try ControlAddress.path(values, store: first ?? store)))
-            first = first ?? store
-        }
-        self.holds = holds
-        let inspection = values.number("inspector.port").map { _ in Inspection(values) }
-        spans = try SpanExport(values, logger: logger, metrics: meters)
+        let plan = try ServingPlan(source)
+        let inspection = plan.values.number("inspector.port").map { _ in Inspection(plan.values) }
+        spans = try SpanExport(plan.values, logger: logger, metrics: meters)
         instruments = Instruments(
             logger: logger, metrics: meters, inspection: inspection, tracer: spans.map { ExportTracer(queue: $0.queue) }
         )
-        serving = try await Serving.build(source, instruments)
+        for endpoint in plan.endpoints {
+            holds[endpoint.store] = Holding(
+                try Self.hold(endpoint.store, of: endpoint.name, source, socket: plan.listening.control))
+        }
+        serving = Serving(plan)
     }
 
     private static func hold(
@@ -91,12 +83,17 @@ public actor Daemon: Service {
             ? path : (FileManager.default.currentDirectoryPath as NSString).appendingPathComponent(path)
     }
 
-    /// Syncs and serves until a graceful shutdown or the task's cancellation.
+    /// Opens the stores, loads the plugins, and syncs and serves until a graceful shutdown or the task's cancellation. It
+    /// can be asked from the beginning, also while an endpoint waits for a token or a plugin.
     ///
-    /// - Throws: ``SluiceError`` where a socket or port cannot be listened on, or a store cannot be used any more.
+    /// - Throws: ``SluiceError``: what is wrong with a store, a plugin or a token; where a socket or port cannot be
+    ///   listened on, or a store cannot be used any more.
     public func run() async throws {
-        let listeners = try Listeners(self, SettingValues(serving.settings, environment: source.environment), serving)
-        for installation in serving.installations { installation.start { [end] in end.yield($0) } }
+        let listeners = try Listeners(self, serving.plan)
+        opening = Task {
+            await listeners.ready()
+            try await open()
+        }
         do {
             try await withThrowingTaskGroup(of: Part.self) { group in
                 for listener in listeners.all {
@@ -116,8 +113,7 @@ public actor Daemon: Service {
                     }
                 }
                 group.addTask {
-                    await listeners.ready()
-                    await self.begin()
+                    try await self.opened()
                     return .other
                 }
                 defer { group.cancelAll() }
@@ -140,17 +136,41 @@ public actor Daemon: Service {
     private enum Part: Sendable { case listener, other }
 
     private func announceEnd() async {
-        if (try? await gracefulShutdown()) != nil { manager.stopping() }
+        guard (try? await gracefulShutdown()) != nil else { return }
+        manager.stopping()
+        opening?.cancel()
+        serving.finish()
+        leaving?.finish()
     }
 
-    private func begin() {
+    /// Waits until the configuration serves.
+    func opened() async throws { try await opening?.value }
+
+    private func open() async throws {
+        try Task.checkCancellation()
+        let first = try await Serving.open(serving.plan, instruments)
+        serving = first
+        start(first)
         manager.ready(statusLine)
         logger.notice("the daemon runs", metadata: ["configuration": "\(source.path)"])
+    }
+
+    private func start(_ serving: Serving) { for installation in serving.installations { start(installation) } }
+
+    private func start(_ installation: Installation) {
+        installation.gate.isPaused = isPaused
+        installation.start { [end] in
+            end.yield($0)
+        } replaced: { [weak self] in
+            await self?.reopen($0)
+        }
     }
 
     private func stop() async {
         logger.notice("the daemon ends")
         hasEnded = true
+        opening?.cancel()
+        _ = await opening?.result
         // What a reload has put out of service gets its time too.
         await leaving?.stop()
         await serving.stop()
@@ -166,8 +186,10 @@ public actor Daemon: Service {
 
     /// Puts the configuration as it is now in the place of the one that serves.
     ///
+    /// - Returns: which permissions of plugins are others now, a line each.
     /// - Throws: ``SluiceError`` with what is wrong; what served before goes on.
-    func reload() async throws {
+    @discardableResult
+    func reload() async throws -> [String] {
         guard !isReloading else { throw SluiceError(.operationRefused, "a reload is under way already") }
         isReloading = true
         manager.reloading()
@@ -176,18 +198,18 @@ public actor Daemon: Service {
             manager.ready(statusLine)
         }
         do {
-            let (_, settings) = try source.read()
+            let plan = try ServingPlan(source)
             for key in Setting.all.map(\.key) where Self.isFixed(key) {
-                guard settings.value(key)?.texts == serving.settings.value(key)?.texts else {
+                guard plan.settings.value(key)?.texts == serving.plan.settings.value(key)?.texts else {
                     throw SluiceError(
                         .invalidArgument,
-                        "\(settings.value(key)?.origin.description ?? source.path): \(key) has changed; "
+                        "\(plan.settings.value(key)?.origin.description ?? source.path): \(key) has changed; "
                             + "it takes effect with a restart only")
                 }
             }
-            let next = try await Serving.build(source, instruments)
+            let next = try await Serving.open(plan, instruments)
             do {
-                try holdNew(next)
+                try hold(plan)
             } catch {
                 for installation in next.installations { try? await installation.session.close() }
                 throw error
@@ -197,16 +219,16 @@ public actor Daemon: Service {
             (serving, leaving) = (next, old)
             await old.stop()
             leaving = nil
-            if hasEnded { return }
-            for installation in next.installations {
-                installation.gate.isPaused = isPaused
-                installation.start { [end] in end.yield($0) }
-            }
-            for store in holds.keys where !next.stores.contains(store) { holds[store] = nil }
+            let changes = PermissionChanges.lines(from: old, to: next)
+            if hasEnded { return changes }
+            start(next)
+            for store in holds.keys where !plan.stores.contains(store) { holds[store] = nil }
             refusal = nil
             meters.set("sluice.daemon.configuration.refused", 0)
             count(reload: "ok")
             logger.notice("the configuration was loaded anew")
+            for change in changes { logger.notice("\(change)") }
+            return changes
         } catch {
             let message = CommandText.reason(error)
             refusal = (message, SyncEnvironment.system.now())
@@ -224,12 +246,34 @@ public actor Daemon: Service {
             || key.hasPrefix("tracing.") || key == "watch"
     }
 
-    private func holdNew(_ next: Serving) throws {
-        let values = SettingValues(next.settings, environment: source.environment)
-        for installation in next.installations {
-            guard let store = installation.session.settings.store, holds[store] == nil else { continue }
-            let socket = try ControlAddress.path(values, store: serving.stores.first ?? store)
-            holds[store] = Holding(try Self.hold(store, of: installation.name, source, socket: socket))
+    /// Takes the stores that are not held yet; also one whose hold went away with the files beside it.
+    private func hold(_ plan: ServingPlan) throws {
+        for endpoint in plan.endpoints where holds[endpoint.store]?.hold.isInPlace != true {
+            holds[endpoint.store] = Holding(
+                try Self.hold(endpoint.store, of: endpoint.name, source, socket: serving.plan.listening.control))
+        }
+    }
+
+    /// Puts the store that now is at an endpoint's path in the place of the one that was there. What waited in the former
+    /// file waits in it: it is wherever somebody has moved it.
+    private func reopen(_ old: Installation) async {
+        guard !isReloading, !hasEnded, serving.installations.contains(where: { $0 === old }) else { return }
+        isReloading = true
+        defer { isReloading = false }
+        do {
+            try hold(serving.plan)
+            let next = try await Installation.open(old.endpoint, instruments)
+            serving = serving.replacing(old, with: next)
+            // It ends beside: the one that reports the replacement is a part of it.
+            Task { await old.stop() }
+            start(next)
+            logger.warning(
+                "another file was put in the place of the store: it was opened, and what waits in the former one stays in it",
+                metadata: ["store": "\(old.endpoint.store)"])
+        } catch {
+            logger.error(
+                "another file was put in the place of the store, and cannot be opened",
+                metadata: ["store": "\(old.endpoint.store)", "error": "\(CommandText.reason(error))"])
         }
     }
 
@@ -247,7 +291,7 @@ public actor Daemon: Service {
 
     /// Loads files that changed, once they have not changed for a second.
     private func followFiles() async {
-        guard SettingValues(serving.settings, environment: source.environment).flag("watch") else { return }
+        guard serving.plan.values.flag("watch") else { return }
         var loaded = source.fingerprint()
         var seen = loaded
         while (try? await Task.sleep(for: .seconds(1))) != nil {

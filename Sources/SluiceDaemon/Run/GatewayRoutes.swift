@@ -19,6 +19,7 @@ struct GatewayRoutes: Sendable {
 
     /// The answer; nil where the installation has ended meanwhile.
     private func answer(_ request: LocalRequest) async -> LocalReply? {
+        _ = try? await daemon.opened()
         let installations = await daemon.serving.installations
         var request = request
         var installation = installations.first

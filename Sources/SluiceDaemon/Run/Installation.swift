@@ -1,4 +1,6 @@
 internal import Foundation
+internal import Logging
+internal import ServiceLifecycle
 internal import Sluice
 internal import SluiceLua
 internal import SluiceService
@@ -6,8 +8,10 @@ internal import Synchronization
 
 /// One endpoint at work: its store, its plugins and its schedule, for as long as one configuration serves.
 final class Installation: Sendable {
+    let endpoint: ServingPlan.Endpoint
     let session: ClientSession
     let gate: ScheduleGate
+    private let exit: RequestGate
     let service: SyncService
     private let followsNetwork: Bool
     private let followers: [ChangeFollower]
@@ -17,24 +21,17 @@ final class Installation: Sendable {
     /// The last run that ended, and the last that sent something.
     private let last = Mutex<(run: ScheduledRun?, sent: ScheduledRun?)>((nil, nil))
 
-    var name: String { session.settings.name }
+    var name: String { endpoint.name }
     var lastRun: ScheduledRun? { last.withLock { $0.run } }
     var lastSent: ScheduledRun? { last.withLock { $0.sent } }
 
     /// Opens an endpoint's store, loads its plugins and runs their fixtures. Nothing is synced yet.
-    static func open(
-        _ settings: ClientSettings, _ values: SettingValues, _ instruments: Instruments
-    ) async throws -> Installation {
-        var windows: [DayWindow] = []
-        for text in values.list("schedule.windows") ?? [] {
-            guard let window = DayWindow(text) else {
-                throw SluiceError(
-                    .invalidArgument,
-                    "\(values.origin("schedule.windows")): schedule.windows cannot be \(text); use HH:MM-HH:MM")
-            }
-            windows.append(window)
-        }
-        let gate = ScheduleGate(windows: windows)
+    static func open(_ endpoint: ServingPlan.Endpoint, _ instruments: Instruments) async throws -> Installation {
+        var instruments = instruments
+        if !endpoint.name.isEmpty { instruments.logger[metadataKey: "endpoint"] = "\(endpoint.name)" }
+        let (settings, values) = (endpoint.client, endpoint.values)
+        let gate = ScheduleGate(windows: endpoint.windows)
+        let exit = RequestGate()
         var additions = ClientSession.Additions()
         additions.logger = instruments.logger
         additions.metrics = instruments.metrics
@@ -44,6 +41,7 @@ final class Installation: Sendable {
             additions.keepsInputs = true
             additions.filters.append(inspection.timeline.filter(endpoint: settings.name))
         }
+        additions.filters.append(exit)
         if let tracer = instruments.tracer { additions.filters += RequestSpans.filters(tracer) }
         let session = try await ClientSession.open(
             settings, usesNetwork: true, asksPlugins: true, makesStore: true, additions)
@@ -57,7 +55,7 @@ final class Installation: Sendable {
             }
         }
         return Installation(
-            session, gate,
+            endpoint, session, gate, exit,
             SyncService(
                 session.context, schedule, logger: instruments.logger, metrics: instruments.metrics,
                 tracer: instruments.tracer,
@@ -66,17 +64,22 @@ final class Installation: Sendable {
     }
 
     private init(
-        _ session: ClientSession, _ gate: ScheduleGate, _ service: SyncService, followsNetwork: Bool,
-        _ followers: [ChangeFollower]
+        _ endpoint: ServingPlan.Endpoint, _ session: ClientSession, _ gate: ScheduleGate, _ exit: RequestGate,
+        _ service: SyncService, followsNetwork: Bool, _ followers: [ChangeFollower]
     ) {
-        (self.session, self.gate, self.service) = (session, gate, service)
+        (self.endpoint, self.session, self.gate, self.exit) = (endpoint, session, gate, exit)
+        self.service = service
         (self.followsNetwork, self.followers) = (followsNetwork, followers)
     }
 
     /// Starts the schedule.
     ///
-    /// - Parameter failed: gets what ended the schedule against its will.
-    func start(_ failed: @escaping @Sendable (any Error) -> Void) {
+    /// - Parameters:
+    ///   - failed: gets what ended the schedule against its will.
+    ///   - replaced: called when another file is in the place of the store's.
+    func start(
+        _ failed: @escaping @Sendable (any Error) -> Void, replaced: @escaping @Sendable (Installation) async -> Void
+    ) {
         let runs = service.scheduler.runs
         let work = Task { [self] in
             await withTaskGroup(of: Void.self) { group in
@@ -88,12 +91,13 @@ final class Installation: Sendable {
                 if let plugins = session.plugins {
                     group.addTask { [self] in await plugins.tell(of: session.context) }
                 }
-                if let path = session.settings.store {
-                    group.addTask { [self] in
-                        await OtherWrites(path: path, context: session.context).follow { [self] in
-                            service.scheduler.changed()
-                        }
+                group.addTask { [self] in
+                    await OtherWrites(path: endpoint.store, context: session.context).follow { [self] in
+                        service.scheduler.changed()
                     }
+                }
+                group.addTask { [self] in
+                    await StorePlace(path: endpoint.store, session: session).follow { [self] in await replaced(self) }
                 }
                 for follower in followers {
                     group.addTask { [self] in
@@ -128,11 +132,18 @@ final class Installation: Sendable {
         return await answer()
     }
 
-    /// Ends the schedule: the push or pull that is under way gets its time, then it is cancelled. The store is closed, after
+    /// Has no further request leave: what is under way is answered, and the rest waits for whatever serves next.
+    func finish() {
+        exit.close()
+        session.settings.token?.stop()
+        service.scheduler.finish()
+    }
+
+    /// Ends the schedule: the request that is under way gets its time, then it is cancelled. The store is closed, after
     /// the gateway's requests that are under way.
     func stop() async {
         requests.withLock { $0.isEnding = true }
-        service.scheduler.finish()
+        finish()
         let work = task.withLock { $0 }
         let limit = Task { [service] in
             try await Task.sleep(for: service.shutdownLimit)
@@ -151,7 +162,7 @@ final class Installation: Sendable {
     func syncNow() async throws -> ScheduledRun {
         let runs = service.scheduler.runs
         service.scheduler.syncNow()
-        for await run in runs { return run }
+        for await run in runs.cancelOnGracefulShutdown() { return run }
         throw SluiceError(.cancelled, "the daemon ends")
     }
 }

@@ -43,6 +43,20 @@ struct DayWindow: Sendable, Hashable {
         (self.begin, self.end) = (begin, end)
     }
 
+    /// The windows that the configuration gives.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for one that cannot be, with its place.
+    static func list(_ values: SettingValues) throws -> [DayWindow] {
+        try (values.list("schedule.windows") ?? []).map { text in
+            guard let window = DayWindow(text) else {
+                throw SluiceError(
+                    .invalidArgument,
+                    "\(values.origin("schedule.windows")): schedule.windows cannot be \(text); use HH:MM-HH:MM")
+            }
+            return window
+        }
+    }
+
     func contains(_ minute: Int) -> Bool {
         begin < end ? (begin..<end).contains(minute) : minute >= begin || minute < end
     }

@@ -15,45 +15,43 @@ struct Instruments: Sendable {
 
 /// All endpoints of one configuration: what a reload builds whole, and puts in the place of what served before.
 final class Serving: Sendable {
-    let settings: Settings
+    let plan: ServingPlan
+    /// The endpoints that are open: all of them, and none while the daemon starts.
     let installations: [Installation]
     /// When the configuration was loaded.
     let since: Timestamp
 
-    private init(_ settings: Settings, _ installations: [Installation]) {
-        (self.settings, self.installations) = (settings, installations)
-        since = SyncEnvironment.system.now()
+    private init(_ plan: ServingPlan, _ installations: [Installation], since: Timestamp) {
+        (self.plan, self.installations, self.since) = (plan, installations, since)
     }
 
-    /// Reads the configuration, opens every store and loads every plugin; all of it or nothing.
-    static func build(_ source: SettingsSource, _ instruments: Instruments) async throws -> Serving {
-        let (file, settings) = try source.read()
+    /// A configuration of which nothing is open yet.
+    convenience init(_ plan: ServingPlan) { self.init(plan, [], since: SyncEnvironment.system.now()) }
+
+    /// Opens every store and loads every plugin; all of it or nothing.
+    static func open(_ plan: ServingPlan, _ instruments: Instruments) async throws -> Serving {
         var installations: [Installation] = []
         do {
-            for name in settings.endpoints {
-                let client = try ClientSettings(file, settings, endpoint: name, environment: source.environment)
-                var instruments = instruments
-                if !name.isEmpty { instruments.logger[metadataKey: "endpoint"] = "\(name)" }
-                let values = SettingValues(settings, endpoint: name, environment: source.environment)
-                let store = try client.requireStore()
-                if let other = installations.first(where: { $0.session.settings.store == store }) {
-                    throw SluiceError(
-                        .invalidArgument,
-                        "the endpoints \(other.name) and \(name) have the same store; each needs one of its own")
-                }
-                installations.append(try await Installation.open(client, values, instruments))
+            for endpoint in plan.endpoints {
+                installations.append(try await Installation.open(endpoint, instruments))
+                try Task.checkCancellation()
             }
         } catch {
             for installation in installations { try? await installation.session.close() }
             throw error
         }
-        return Serving(settings, installations)
+        return Serving(plan, installations, since: SyncEnvironment.system.now())
+    }
+
+    /// The same with another installation in the place of one.
+    func replacing(_ old: Installation, with new: Installation) -> Serving {
+        Serving(plan, installations.map { $0 === old ? new : $0 }, since: since)
     }
 
     func installation(_ name: String) -> Installation? { installations.first { $0.name == name } }
 
-    /// The stores, by path.
-    var stores: [String] { installations.compactMap(\.session.settings.store) }
+    /// Has no further request leave, and the schedules end.
+    func finish() { for installation in installations { installation.finish() } }
 
     /// Ends all schedules at the same time and closes the stores.
     func stop() async {

@@ -102,7 +102,13 @@ package struct ClientSession: Sendable {
     }
 
     /// Closes the store, after the transactions that are under way.
-    package func close() async throws { try await store.close() }
+    package func close() async throws {
+        settings.token?.stop()
+        try await store.close()
+    }
+
+    /// Whether the store's path leads to the file that is open.
+    var isInPlace: Bool { store.isInPlace }
 
     /// Whose session it is. A change that is made where nothing tells is that of the one user who has pulled into the
     /// store, if there is one.

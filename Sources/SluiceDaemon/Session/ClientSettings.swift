@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Logging
 package import Sluice
 internal import SluiceConfiguration
 
@@ -89,6 +90,11 @@ package struct ClientSettings: Sendable {
         guard let store else {
             throw SluiceError(.invalidArgument, "no store: give --store, --config or SLUICE_STORE\(ofEndpoint)")
         }
+        guard store != ":memory:" else {
+            throw SluiceError(
+                .invalidArgument,
+                "a store in memory is gone when the command ends: give a file (./:memory: for one of that name)")
+        }
         return store
     }
 
@@ -123,6 +129,17 @@ package struct ClientSettings: Sendable {
             tokenProvider: token?.provider(), tokenScheme: tokenScheme, retry: retry, limits: limits,
             applicationKey: key)
         return (try Endpoint(endpoint), options)
+    }
+
+    /// Sees that all that the settings name can be used, without a store: what opening a session would refuse.
+    func check(_ logger: Logger) async throws {
+        _ = try await connection()
+        _ = try storeKey?.encryption()
+        let transport = try tls.transport()
+        var additions = ClientSession.Additions()
+        additions.logger = logger
+        additions.runsFixtures = true
+        _ = try await plugins?.load(for: self, MemoryStore(), transport, additions)
     }
 
     private var ofEndpoint: String { name.isEmpty ? "" : " (endpoint \(name))" }

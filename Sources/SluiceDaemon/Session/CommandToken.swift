@@ -11,6 +11,7 @@ package final class CommandToken: TokenProvider {
 
     private let command: [String]
     private let kept = Mutex<String?>(nil)
+    private let isStopped = Mutex(false)
 
     package init(command: [String]) { self.command = command }
 
@@ -24,47 +25,34 @@ package final class CommandToken: TokenProvider {
         return token == refused ? nil : token
     }
 
+    /// Ends the program where it runs, and has none be started any more.
+    func stop() { isStopped.withLock { $0 = true } }
+
     private func run() async throws -> String {
-        guard let program = command.first else { throw failure("names no program") }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = Array(command.dropFirst())
-        let output = Pipe()
-        (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, output)
-        process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch { throw failure("cannot be started") }
-        let pid = process.processIdentifier
-        let timer = Task {
-            try await Task.sleep(for: Self.limit)
-            kill(pid, SIGKILL)
+        let isCancelled = Mutex(false)
+        let ended = await withTaskCancellationHandler {
+            await ChildProgram(command).run(limit: Self.limit, mostBytes: Self.mostBytes) { [self] in
+                isStopped.withLock { $0 } || isCancelled.withLock { $0 }
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
         }
-        defer { timer.cancel() }
-        let data = await Self.read(output.fileHandleForReading)
-        // A program that prints on and on is stopped by its pipe; it is not waited for.
-        if data.count > Self.mostBytes { kill(pid, SIGKILL) }
-        process.waitUntilExit()
-        guard data.count <= Self.mostBytes else { throw failure("prints more than 64 KB") }
-        guard process.terminationReason == .exit, process.terminationStatus == 0 else {
-            throw failure(
-                process.terminationReason == .exit
-                    ? "ended with \(process.terminationStatus)" : "was ended, after ten seconds at the latest")
+        switch ended {
+        case .exited(0, let output): return try kept(output)
+        case .exited(let status, _): throw failure("ended with \(status)")
+        case .signalled: throw failure("was ended by a signal")
+        case .notStarted: throw failure("cannot be started")
+        case .late: throw failure("was ended, after ten seconds at the latest")
+        case .tooLong: throw failure("prints more than 64 KB")
+        case .stopped: throw SluiceError(.cancelled, "the token's program was ended with what had asked for it")
         }
-        let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private func kept(_ output: [UInt8]) throws -> String {
+        let text = CredentialText.text(output)
         guard !text.isEmpty else { throw failure("printed nothing") }
         kept.withLock { $0 = text }
         return text
-    }
-
-    private static func read(_ handle: FileHandle) async -> Data {
-        await withCheckedContinuation { done in
-            Thread.detachNewThread {
-                var data = Data()
-                while data.count <= mostBytes, let piece = try? handle.read(upToCount: 4096), !piece.isEmpty {
-                    data += piece
-                }
-                done.resume(returning: data)
-            }
-        }
     }
 
     /// What went wrong, with the program's name alone: its arguments may hold secrets.

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Sluice
 
 /// The token of the environment, or of a file that is read again when the server refuses the token.
@@ -17,10 +16,9 @@ package struct FileToken: TokenProvider {
         switch source {
         case .text(let text): return text
         case .file(let path):
-            guard let data = FileManager.default.contents(atPath: path) else {
+            guard let text = CredentialText.read(path) else {
                 throw SluiceError(.invalidArgument, "the token file \(path) cannot be read")
             }
-            let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
             guard !text.isEmpty else { throw SluiceError(.invalidArgument, "the token file \(path) is empty") }
             return text
         }

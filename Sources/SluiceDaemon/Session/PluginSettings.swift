@@ -24,6 +24,7 @@ package struct PluginSettings: Sendable {
             storage: try await StoredPluginValues(store), secret: { try folder?.secret($0) },
             dialect: settings.dialect, tables: settings.tables)
         options.metrics = additions.metrics
+        options.ownFiles = Set(settings.store.map(StoreFileNames.all) ?? [])
         options.keepsInputs = additions.keepsInputs
         if additions.runsFixtures { options.gate = FixtureRunner.gate }
         return try await Plugins(policy: policy, options: options)

@@ -44,6 +44,11 @@ package enum TokenSource: Sendable {
         if case .fixed(let token) = self { _ = try await token.token() }
     }
 
+    /// Ends a program that is asked for a token now, and has none be started any more.
+    func stop() {
+        if case .command(let token) = self { token.stop() }
+    }
+
     /// What tells this user from others, without asking a server: a token that is at hand, or the OAuth client.
     func identity() async throws -> String? {
         switch self {

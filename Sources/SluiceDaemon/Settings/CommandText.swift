@@ -1,10 +1,31 @@
-internal import SluiceCore
+internal import Foundation
+internal import NIOCore
+package import SluiceCore
 
-/// Errors in words, as commands print them.
-enum CommandText {
-    static func reason(_ error: any Error) -> String {
-        guard let error = error as? SluiceError else { return "\(error)" }
-        let cause = error.cause.map { "\($0)" } ?? ""
-        return error.message + (cause.isEmpty ? "" : ": \(cause)")
+/// Errors in words, as commands and the daemon's log print them: one sentence, and nothing of how a library is built.
+package enum CommandText {
+    package static func reason(_ error: any Error) -> String {
+        guard let error = error as? SluiceError else { return words(error) }
+        guard let cause = error.cause.map(words), !cause.isEmpty, !error.message.contains(cause) else {
+            return error.message
+        }
+        return "\(error.message): \(cause)"
+    }
+
+    /// The error of another library, without its names for functions and files.
+    private static func words(_ error: any Error) -> String {
+        switch error {
+        case let error as SluiceError: reason(error)
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case let error as POSIXError: String(cString: strerror(error.code.rawValue))
+        case let error as CocoaError: file(error)
+        default: "\(error)"
+        }
+    }
+
+    private static func file(_ error: CocoaError) -> String {
+        let path = error.filePath.map { "\($0): " } ?? ""
+        let reason = (error.underlying as? POSIXError).map { words($0) }
+        return path + (reason ?? error.localizedDescription)
     }
 }

@@ -23,6 +23,7 @@ package struct StoreHold: ~Copyable {
     }
 
     private let descriptor: Int32
+    private let path: String
 
     private static func path(_ store: String) -> String { "\(store)-daemon" }
 
@@ -52,7 +53,7 @@ package struct StoreHold: ~Copyable {
             close(descriptor)
             throw SluiceError(.storeInputOutput, "\(PlainText.line(path)) cannot be written: \(Self.reason)")
         }
-        self.descriptor = descriptor
+        (self.descriptor, self.path) = (descriptor, path)
     }
 
     deinit {
@@ -60,6 +61,9 @@ package struct StoreHold: ~Copyable {
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }
+
+    /// Whether the file that is locked is still the one that others find.
+    var isInPlace: Bool { FileIdentity(path).map { $0 == FileIdentity(descriptor: descriptor) } ?? false }
 
     /// The daemon that holds a store; nil where none does.
     package static func holder(of store: String) -> Holder? {

@@ -194,6 +194,25 @@ import Testing
         }
     }
 
+    @Test("the server is asked also where nothing was pulled from it, and where no table is known")
+    func asksAlways() async throws {
+        try await withServer { server, scratch in
+            let store = ["--store", scratch.file("a.db"), "--json"]
+            #expect(
+                try await Program.sluice.run(["sync", "notes", "--endpoint", server.endpoint] + store).status == 0)
+            chmod(scratch.file("a.db"), 0o600)
+            let down = try await Program.sluice.run(["doctor", "--endpoint", "http://127.0.0.1:1"] + store)
+            #expect(down.status == 3, "\(down)")
+            let empty = ["--store", scratch.file("b.db"), "--json"]
+            #expect(try await Program.sluice.run(["queue", "import", "-"] + empty).status == 0)
+            chmod(scratch.file("b.db"), 0o600)
+            let there = try await Program.sluice.run(["doctor", "--endpoint", server.endpoint] + empty)
+            #expect(there.status == 0, "\(there)")
+            let away = try await Program.sluice.run(["doctor", "--endpoint", "http://127.0.0.1:1"] + empty)
+            #expect(away.status == 3, "\(away)")
+        }
+    }
+
     @Test("a token that is refused ends with 4, and a store that is none with 6")
     func codes() async throws {
         try await withScratch { scratch in

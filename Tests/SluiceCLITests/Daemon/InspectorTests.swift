@@ -73,6 +73,9 @@ import Testing
                 try await curl("GET", "/inspector/api/timeline", nil, right).body.description.contains("canary")
             }
             #expect(try await curl("GET", "/inspector/api/rows?table=notes", nil, right).body["count"] == 1)
+            // As a form of a page writes it: with plus signs for blanks.
+            let filtered = "/inspector/api/rows?table=notes&filter=text+eq+%27canary%27"
+            #expect(try await curl("GET", filtered, nil, right).body["count"] == 1)
             let wrong = try await curl("GET", "/inspector/api/rows?table=sluice_operations", nil, right)
             #expect(wrong.status == 400)
         }

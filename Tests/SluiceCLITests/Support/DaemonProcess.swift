@@ -23,7 +23,9 @@ final class DaemonProcess: Sendable {
         pid = process.processIdentifier
         guard waits else { return }
         let end = ContinuousClock.now + .seconds(60)
-        while try await Program.sluice.run(["ctl", "status", "--config", config]).status != 0 {
+        while true {
+            let status = try await Program.sluice.run(["ctl", "status", "--config", config, "--json"])
+            if status.status == 0, try status.json["state"] != "starting" { break }
             guard process.isRunning, ContinuousClock.now < end else {
                 kill(pid, SIGKILL)
                 throw DidNotStart(log: log)

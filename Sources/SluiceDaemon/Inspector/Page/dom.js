@@ -43,9 +43,30 @@ export async function post(name, body = {}) {
   }));
 }
 
+// The key of what has, or last had, the focus in the view.
+let focused;
+addEventListener("focusin", (event) => {
+  if (event.target.closest("main")) focused = event.target.dataset.key;
+});
+
+// Gives the focus to what has the key, else to the view: it is never nowhere.
+export function focus(key = focused) {
+  const main = document.getElementById("main");
+  const found = key && main.querySelector(`[data-key="${CSS.escape(key)}"]:not(:disabled)`);
+  (found || main).focus({ preventScroll: !found });
+}
+
+// The states of changes and of an endpoint, in words.
+const states = { pending: "waiting", inFlight: "under way", parked: "held", dead: "given up",
+  needsAttention: "needs attention" };
+export const state = (name) => states[name] ?? name;
+
 let hiding;
 export function say(text) {
   const message = document.getElementById("message");
+  // Above an open dialog nothing of the page is seen, or read out.
+  const open = document.querySelector("dialog[open]");
+  (open ?? document.body).append(message);
   message.textContent = text;
   message.hidden = false;
   clearTimeout(hiding);
@@ -76,9 +97,15 @@ export function action(label, done, work, attributes = {}) {
   }, label);
 }
 
+// A dialog; when it is closed, what had the focus gets it again, or what has taken its place in the view.
 export function dialog(title, content, buttons) {
   const element = document.getElementById("dialog");
+  const key = focused;
   const close = h("button", { type: "button", onclick: () => element.close() }, "Close");
+  element.onclose = () => {
+    document.body.append(document.getElementById("message"));
+    focus(key);
+  };
   element.replaceChildren(h("h2", {}, title), content, h("div", { class: "row" }, buttons, close));
   element.setAttribute("aria-label", title);
   element.showModal();

@@ -1,5 +1,5 @@
 // The frame: which view is shown, when it is drawn anew, and the keys.
-import { chosen, dialog, get, h, say } from "./dom.js";
+import { chosen, dialog, focus, get, h, say, state } from "./dom.js";
 import { figures, queue, status, tables, timeline } from "./views.js";
 import { conflicts, plugins } from "./decisions.js";
 
@@ -16,7 +16,7 @@ document.querySelector("nav").append(...links);
 const place = () => location.hash.replace(/^#\//, "").split("/").map(decodeURIComponent);
 let drawing = 0;
 
-async function draw(isNew) {
+async function draw(isNew, isDone = false) {
   const [name, ...path] = place();
   const view = views.find((view) => view[0] === name) ?? views[0];
   const turn = ++drawing;
@@ -29,12 +29,12 @@ async function draw(isNew) {
     await head();
     const content = await view[2](path);
     if (turn !== drawing) return;
-    // What has the focus keeps it.
-    const key = document.activeElement?.dataset?.key;
+    // What has the focus keeps it; a button that has just done something is disabled, and has lost it.
+    const isInside = main.contains(document.activeElement) || (isDone && document.activeElement === document.body);
     main.replaceChildren(h("h2", {}, view[1]), h("div", {}, content));
     main.dataset.view = view[0];
     if (isNew) main.focus();
-    else if (key) main.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();
+    else if (isInside && !document.getElementById("dialog").open) focus();
   } catch (error) {
     if (turn === drawing) say(error.message);
   }
@@ -44,7 +44,7 @@ async function head() {
   const status = await get("status");
   chosen.readOnly = status.readOnly;
   const endpoint = status.endpoints.find((endpoint) => endpoint.name === chosen.endpoint) ?? status.endpoints[0];
-  document.getElementById("state").textContent = `${status.state}, ${endpoint?.phase ?? ""}`;
+  document.getElementById("state").textContent = [status.state, state(endpoint?.phase ?? "")].filter((word, index, all) => word && all.indexOf(word) === index).join(", ");
   const waiting = endpoint?.queue ? endpoint.queue.parked + endpoint.queue.dead : 0;
   links[2].replaceChildren("Queue", ...(waiting ? [" ", h("span", { class: "count" }, String(waiting))] : []));
   const box = document.getElementById("endpoints");
@@ -59,7 +59,7 @@ const isBusy = () => document.hidden || document.getElementById("dialog").open
   || ["INPUT", "TEXTAREA", "SELECT"].includes(document.activeElement?.tagName);
 
 addEventListener("hashchange", () => draw(true));
-addEventListener("refresh", () => draw(false));
+addEventListener("refresh", () => draw(false, true));
 setInterval(() => {
   const view = views.find((view) => view[0] === place()[0]) ?? views[0];
   if (!isBusy()) view[3] ? draw(false) : head().catch((error) => say(error.message));

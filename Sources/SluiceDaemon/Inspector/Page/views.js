@@ -1,5 +1,5 @@
 // Status, tables, queue, timeline and storage.
-import { action, chosen, copies, dialog, get, h, pairs, post, say, size, svg, table, value, when } from "./dom.js";
+import { action, chosen, copies, dialog, get, h, pairs, post, say, size, state, svg, table, value, when } from "./dom.js";
 
 export async function status() {
   const status = await get("status");
@@ -21,7 +21,7 @@ export async function status() {
       h("h3", {}, endpoint.name || endpoint.endpoint),
       endpoint.error && h("p", { class: "bad" }, endpoint.error),
       pairs([
-        ["now", endpoint.phase], ["next run", next(status, endpoint)],
+        ["now", state(endpoint.phase)], ["next run", next(status, endpoint)],
         ["queue", endpoint.queue && queued(endpoint.queue)], ["server", endpoint.endpoint],
         ["wire", endpoint.dialect], ["store", endpoint.store],
         ["last run", endpoint.lastRun && last(endpoint.lastRun)],
@@ -64,7 +64,7 @@ const position = { table: "", filter: "", skip: 0 };
 async function rows(name) {
   if (position.table !== name) Object.assign(position, { table: name, filter: "", skip: 0 });
   const page = await get("rows", { table: name, filter: position.filter, skip: position.skip });
-  const filter = h("input", { value: position.filter, "aria-label": "Filter", size: 36, placeholder: "text eq 'x'" });
+  const filter = h("input", { value: position.filter, "aria-label": "Filter", "data-key": "filter", size: 36, placeholder: "text eq 'x'" });
   const go = (skip) => { position.skip = Math.max(0, skip); dispatchEvent(new Event("refresh")); };
   const last = Math.min(page.skip + page.page, page.count);
   return [
@@ -72,16 +72,15 @@ async function rows(name) {
     h("form", { class: "row", onsubmit: (event) => {
       event.preventDefault();
       position.filter = filter.value;
-      document.activeElement?.blur();
       go(0);
-    } }, filter, h("button", {}, "Filter")),
+    } }, filter, h("button", { "data-key": "go" }, "Filter")),
     table(["id", ...page.columns.filter((column) => column !== "id"), "waits"], page.rows.map((row) => ({ cells: [
-      h("a", { href: `#/tables/${encodeURIComponent(name)}/${encodeURIComponent(row.id)}` }, row.id),
+      h("a", { href: `#/tables/${encodeURIComponent(name)}/${encodeURIComponent(row.id)}`, "data-key": `row ${row.id}` }, row.id),
       ...row.cells.filter((_, index) => page.columns[index] !== "id").map(value), row.waits ?? "",
     ] }))),
     h("div", { class: "row" },
-      h("button", { type: "button", disabled: page.skip === 0, onclick: () => go(page.skip - page.page) }, "Before"),
-      h("button", { type: "button", disabled: last >= page.count, onclick: () => go(page.skip + page.page) }, "After"),
+      h("button", { type: "button", "data-key": "before", disabled: page.skip === 0, onclick: () => go(page.skip - page.page) }, "Before"),
+      h("button", { type: "button", "data-key": "after", disabled: last >= page.count, onclick: () => go(page.skip + page.page) }, "After"),
       h("span", { class: "quiet" }, page.count ? `${page.skip + 1} to ${last} of ${page.count}` : "no rows")),
   ];
 }
@@ -117,7 +116,7 @@ export async function queue() {
         h("a", { href: `#/tables/${encodeURIComponent(operation.table)}/${encodeURIComponent(operation.record)}` },
           `${operation.table}/${operation.record}`),
         [operation.kind, " ", when(operation.createdAt)],
-        h("span", { class: isHeld(operation) ? "bad" : null }, operation.state),
+        h("span", { class: isHeld(operation) ? "bad" : null }, state(operation.state)),
         `${operation.attempts}${operation.uncertain ? ", answer unknown" : ""}`,
         operation.reason ?? (operation.notBefore ? ["not before ", when(operation.notBefore)] : ""),
         h("div", { class: "row" }, tools(operation, isHeld(operation))),

@@ -1,0 +1,66 @@
+internal import Foundation
+internal import Logging
+internal import Sluice
+internal import SluiceLua
+
+/// A configuration as it was read, with everything that shows before a store is opened.
+///
+/// The daemon begins with one, and `config check` looks at one: so both refuse the same.
+package struct ServingPlan: Sendable {
+    /// One endpoint of it.
+    struct Endpoint: Sendable {
+        let client: ClientSettings
+        let store: String
+        let values: SettingValues
+        /// The times of the day in which runs may begin.
+        let windows: [DayWindow]
+
+        var name: String { client.name }
+    }
+
+    let settings: Settings
+    /// The values that count for the daemon as a whole.
+    let values: SettingValues
+    let endpoints: [Endpoint]
+    let listening: ListeningPlan
+    let path: String
+
+    /// Reads the configuration.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument`: what is wrong with it, with its place.
+    package init(_ source: SettingsSource) throws {
+        let (file, settings) = try source.read()
+        var endpoints: [Endpoint] = []
+        for name in settings.endpoints {
+            let client = try ClientSettings(file, settings, endpoint: name, environment: source.environment)
+            let values = SettingValues(settings, endpoint: name, environment: source.environment)
+            let store = try client.requireStore()
+            if let other = endpoints.first(where: { $0.store == store }) {
+                throw SluiceError(
+                    .invalidArgument,
+                    "the endpoints \(other.name) and \(name) have the same store; each needs one of its own")
+            }
+            endpoints.append(
+                Endpoint(client: client, store: store, values: values, windows: try DayWindow.list(values)))
+        }
+        guard let first = endpoints.first else {
+            throw SluiceError(.invalidArgument, "the configuration has no store")
+        }
+        (self.settings, self.endpoints, path) = (settings, endpoints, source.path)
+        values = SettingValues(settings, environment: source.environment)
+        listening = try ListeningPlan(values, store: first.store)
+    }
+
+    /// Sees that all that the configuration names can be used: addresses, files of tokens, keys and certificates, and the
+    /// plugins with their fixtures. No store is opened, no token's program is run, and nothing is sent.
+    ///
+    /// - Throws: ``SluiceError``: the first that cannot.
+    package func check() async throws {
+        let logger = Logger(label: "sluice") { _ in SwiftLogNoOpLogHandler() }
+        _ = try SpanExport(values, logger: logger, metrics: MeterRegistry())
+        for endpoint in endpoints { try await endpoint.client.check(logger) }
+    }
+
+    /// The stores, by path.
+    var stores: [String] { endpoints.map(\.store) }
+}

@@ -1,0 +1,18 @@
+internal import Foundation
+internal import Sluice
+
+/// A credential as files and programs give it: text, without what editors and tools put around it.
+enum CredentialText {
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    /// The credential in the bytes: a byte order mark at the beginning, and white space around, are no part of it.
+    static func text(_ bytes: [UInt8]) -> String {
+        let content = bytes.starts(with: byteOrderMark) ? bytes[byteOrderMark.count...] : bytes[...]
+        return String(decoding: content, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// The credential in a file; nil where it cannot be read.
+    static func read(_ path: String) -> String? {
+        FileManager.default.contents(atPath: path).map { text(Array($0)) }
+    }
+}

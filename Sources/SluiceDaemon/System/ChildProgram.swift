@@ -1,0 +1,100 @@
+internal import Foundation
+
+/// A program that is run for what it prints. It has a process group of its own, so that it ends with all that it has
+/// started, and no signal is blocked or ignored in it: threads of this process block most of them.
+struct ChildProgram: Sendable {
+    /// How a program ended.
+    enum End: Sendable {
+        /// By itself: its status, and what it printed.
+        case exited(Int32, [UInt8])
+        /// By a signal of somebody else.
+        case signalled
+        case notStarted
+        /// It took too long, printed too much, or was not wanted any more, and was killed.
+        case late, tooLong, stopped
+    }
+
+    /// How often it is looked whether the program is still wanted.
+    private static let interval: Int32 = 20
+
+    private let command: [String]
+
+    init(_ command: [String]) { self.command = command }
+
+    /// Runs the program on a thread of its own, and waits for its end.
+    func run(limit: Duration, mostBytes: Int, isStopped: @escaping @Sendable () -> Bool) async -> End {
+        await withCheckedContinuation { done in
+            Thread.detachNewThread {
+                done.resume(returning: wait(ContinuousClock.now + limit, mostBytes, isStopped))
+            }
+        }
+    }
+
+    private func wait(_ end: ContinuousClock.Instant, _ mostBytes: Int, _ isStopped: () -> Bool) -> End {
+        guard !isStopped(), let (process, output) = spawn() else { return isStopped() ? .stopped : .notStarted }
+        defer { close(output) }
+        var bytes: [UInt8] = []
+        var status: Int32 = 0
+        var isOpen = true
+        while true {
+            var reading = pollfd(fd: isOpen ? output : -1, events: Int16(POLLIN), revents: 0)
+            let isReady = poll(&reading, 1, Self.interval) > 0
+            if isReady {
+                var piece = [UInt8](repeating: 0, count: 4096)
+                let count = read(output, &piece, piece.count)
+                if count > 0 { bytes += piece[..<count] }
+                isOpen = count > 0
+            }
+            // One that has ended may have left others, which keep its output open: they are not waited for.
+            if !isReady || !isOpen, waitpid(process, &status, WNOHANG) == process { return Self.end(status, bytes) }
+            let fault: End? =
+                if bytes.count > mostBytes { .tooLong } else if isStopped() {
+                    .stopped
+                } else { ContinuousClock.now >= end ? .late : nil }
+            guard let fault else { continue }
+            kill(-process, SIGKILL)
+            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+            return fault
+        }
+    }
+
+    private static func end(_ status: Int32, _ bytes: [UInt8]) -> End {
+        // As WIFEXITED and WEXITSTATUS, which are macros.
+        status & 0x7F == 0 ? .exited(status >> 8 & 0xFF, bytes) : .signalled
+    }
+
+    /// Starts it with an empty input, and without an output for errors.
+    private func spawn() -> (process: pid_t, output: Int32)? {
+        guard let program = command.first else { return nil }
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[1]) }
+        var files = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&files)
+        defer { posix_spawn_file_actions_destroy(&files) }
+        posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO)
+        posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        let arguments = command.map { strdup($0) } + [nil]
+        let environment = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in arguments + environment { free(text) } }
+        var process: pid_t = 0
+        guard posix_spawn(&process, program, &files, &attributes, arguments, environment) == 0 else {
+            close(ends[0])
+            return nil
+        }
+        return (process, ends[0])
+    }
+}

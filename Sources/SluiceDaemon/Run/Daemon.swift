@@ -190,6 +190,7 @@ public actor Daemon: Service {
     /// - Throws: ``SluiceError`` with what is wrong; what served before goes on.
     @discardableResult
     func reload() async throws -> [String] {
+        try await opened()
         guard !isReloading else { throw SluiceError(.operationRefused, "a reload is under way already") }
         isReloading = true
         manager.reloading()

@@ -5,6 +5,8 @@ internal import Sluice
 /// conversion has made, or what a command has made where the file was moved away.
 struct StorePlace: Sendable {
     private static let interval = Duration.milliseconds(250)
+    /// How long after a file that could not be opened the next look is.
+    private static let pause = Duration.seconds(10)
 
     let path: String
     let session: ClientSession
@@ -15,6 +17,7 @@ struct StorePlace: Sendable {
         while (try? await Task.sleep(for: Self.interval)) != nil {
             if session.isInPlace || !FileManager.default.fileExists(atPath: path) { continue }
             await replaced()
+            guard (try? await Task.sleep(for: Self.pause)) != nil else { return }
         }
     }
 }

@@ -1,10 +1,11 @@
-internal import Foundation
 internal import Sluice
 
 /// A record given on the command line, or on standard input where the argument is `-`.
 enum RecordArgument {
     static func read(_ argument: String, table: String) throws -> JSON {
-        let bytes = argument == "-" ? Array(FileHandle.standardInput.readDataToEndOfFile()) : Array(argument.utf8)
+        guard let bytes = argument == "-" ? StandardInput.read() : Array(argument.utf8) else {
+            throw CommandFailure.usage("standard input cannot be read", table: table)
+        }
         let record: JSON
         do {
             record = try JSON(parsing: bytes)

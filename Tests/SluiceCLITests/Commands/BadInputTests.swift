@@ -3,6 +3,18 @@ import Sluice
 import Testing
 
 @Suite struct BadInputTests {
+    @Test("standard input that cannot be read is told", arguments: ["insert notes -", "queue import -"])
+    func noInput(command: String) async throws {
+        try await withScratch { scratch in
+            for input in ["< /", "<&-"] {
+                let result = try await Program(path: "/bin/sh").run([
+                    "-c", "exec $0 \(command) --store $1 \(input)", Program.sluice.path, scratch.file("s.db"),
+                ])
+                #expect(result.status == 2 && result.errors.contains("cannot be read"), "\(result)")
+            }
+        }
+    }
+
     @Test(
         "an answer that is not of the protocol ends with 7 and stores nothing",
         arguments: [

@@ -96,7 +96,8 @@ struct DaemonEndTests {
             chmod(scratch.file("token"), 0o600)
             let config = try scratch.write(
                 "daemon.yaml",
-                "endpoint: \(server.endpoint)\nstore: local.db\ntoken-file: token\ntables: { \(table): }\n"
+                "endpoint: \(server.endpoint)\nstore: local.db\ntables: { \(table): }\n"
+                    + (table == "denied" ? "token-file: token\n" : "")
                     + "schedule: { interval: 1h, on-event: false }\n")
             #expect(try await Program.sluice("sync", "--config", config).status == code)
             let daemon = try await DaemonProcess(scratch, config: config)

@@ -152,21 +152,14 @@ struct SpecRunnerTests {
         #expect(report.results[0].differences.joined().contains(words), "\(report.lines)")
     }
 
-    @Test("a spec that loads plugins or gives them texts without end is stopped")
+    @Test("a spec that loads plugins without end is stopped")
     func bounds() async throws {
-        let spec = """
-            it("loads", function() for _ = 1, 100 do plugin() end end)
-            it("gives", function()
-              local p = plugin()
-              for _ = 1, 1000 do pcall(p.on_event, p, { event = { kind = ("x"):rep(200000) } }) end
-              p.on_event(p, {})
-            end)
-            """
         let bundle = try PluginBundle.sample(
-            ["on_event"], "return { on_event = function() end }", files: ["tests/much_spec.lua": spec])
+            ["on_event"], "return { on_event = function() end }",
+            files: ["tests/much_spec.lua": #"it("loads", function() for _ = 1, 17 do plugin() end end)"#])
         let report = await FixtureRunner(bundle).run()
         let texts = report.results.flatMap(\.differences).joined(separator: " ")
-        #expect(texts.contains("16 times at most") && texts.contains("16 MiB"), "\(texts)")
+        #expect(texts.contains("16 times at most"), "\(texts)")
     }
 
     @Test("a plugin has no spec to ask")

@@ -70,12 +70,14 @@ struct DecisionLogTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(content.utf8))
         // One that is empty is as good as none; one that is kept for something else is not.
         try Data().write(to: URL(fileURLWithPath: path))
-        var options = PluginOptions(decisionLog: DecisionLog(path))
-        options.secret = { _ in Self.secret }
-        options.ownFiles = [path]
-        await #expect(throws: SluiceError.self) { try await leaky.loaded(options) }
-        options.ownFiles = []
-        _ = try await leaky.loaded(options)
+        func options(ownFiles: Set<String>) -> PluginOptions {
+            var options = PluginOptions(decisionLog: DecisionLog(path))
+            options.secret = { _ in Self.secret }
+            options.ownFiles = ownFiles
+            return options
+        }
+        await #expect(throws: SluiceError.self) { try await leaky.loaded(options(ownFiles: [path])) }
+        _ = try await leaky.loaded(options(ownFiles: []))
     }
 
     @Test("inputs are written where the file is to have them, with fields hidden; what is kept in memory has none")

@@ -3,16 +3,13 @@ internal import SluiceLua
 
 /// The plugins that a spec has loaded, each with its own world, for as long as an `it` runs.
 actor SpecStage {
-    /// How many plugins one `it` may load, and how many bytes it may give them: a spec runs in the daemon too.
+    /// How many plugins one `it` may load, each with a machine of its own: a spec runs in the daemon too.
     private static let mostPlugins = 16
-    private static let mostBytes = 16 << 20
 
     private let bundle: PluginBundle
     private let dialect: Dialect
     private let tables: [TableSchema]
     private var rigs: [PluginRig] = []
-    /// How many bytes the `it` that runs has given.
-    private var given = 0
     /// The fuel of the plugins' lines.
     private(set) var spent: [String: Int] = [:]
 
@@ -24,8 +21,6 @@ actor SpecStage {
 
     /// Answers what a spec asks for: `spec.load`, `spec.ask`.
     func perform(_ function: String, _ arguments: JSON) async -> HostReply {
-        given += arguments.bytes().count
-        guard given <= Self.mostBytes else { return .failure("a test gives its plugins at most 16 MiB") }
         do {
             return .value(
                 function == "spec.load" ? try await load(arguments[0] ?? .object) : try await ask(arguments))
@@ -44,7 +39,6 @@ actor SpecStage {
             }
         }
         rigs = []
-        given = 0
     }
 
     /// Loads the plugin with what a fixture says of it: `config`, `deployment`, `host`.

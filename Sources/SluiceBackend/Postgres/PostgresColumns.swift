@@ -36,7 +36,7 @@ enum PostgresColumns {
         case (_, .null): return (.null, true)
         case (.string, .string): return (.text(value.string ?? ""), true)
         case (.boolean, .bool): return (.text(value.bool == true ? "true" : "false"), true)
-        case (.json, .array), (.json, .object): return (.text(value.description), true)
+        case (.json, .array), (.json, .object): return (.text(PostgresJSON.kept(value).description), true)
         case (.date, .string):
             guard let text = value.string, let time = Timestamp(text) else { return (.null, false) }
             let kept = kept(time).description
@@ -67,7 +67,7 @@ enum PostgresColumns {
             guard let microseconds = rows.integer(row, column) else { return nil }
             let (ticks, isBeyond) = microseconds.multipliedReportingOverflow(by: 10)
             return isBeyond ? nil : JSON(Timestamp(ticks: ticks).description)
-        case .json: return rows.withText(row, column) { try? JSON(parsing: $0) } ?? nil
+        case .json: return rows.withText(row, column) { try? JSON(parsing: $0) }?.map(PostgresJSON.document)
         }
     }
 

@@ -42,6 +42,14 @@ package final class PostgresResult {
 
     package func double(_ row: Int, _ column: Int) -> Double? { text(row, column).flatMap { Double($0) } }
 
+    /// The bytes of all values of the row.
+    package func bytes(_ row: Int) -> Int {
+        (0..<columnCount).reduce(0) { $0 + Int(PQgetlength(pointer, index(row), index($1))) }
+    }
+
+    /// The bytes of all values.
+    package var bytes: Int { (0..<count).reduce(0) { $0 + bytes($1) } }
+
     /// The bytes of the value's text, valid for the call; nil for NULL.
     package func withText<Result>(
         _ row: Int, _ column: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result

@@ -42,6 +42,8 @@ extension BackendConfiguration {
     public struct Limits: Sendable, Hashable {
         /// The largest body, in bytes; a larger one is 413.
         public var bodyBytes = 4 << 20
+        /// The most bytes of the records of one page; a record that is larger comes by itself.
+        public var pageBytes = 4 << 20
         /// The most bytes of a request's address and header fields together; more is 431, and the connection ends.
         public var headBytes = 64 << 10
         /// The most header fields; more is 431, and the connection ends.
@@ -83,6 +85,7 @@ extension BackendConfiguration {
             }
         }
         try Self.check("body", limits.bodyBytes, 1024...(64 << 20), of: "limits")
+        try Self.check("page", limits.pageBytes, 1024...(64 << 20), of: "limits")
         try Self.check("head", limits.headBytes, 1024...(1 << 20), of: "limits")
         try Self.check("headerFields", limits.headerFields, 10...1000, of: "limits")
         try Self.check("connections", limits.connections ?? 1, 1...1_000_000, of: "limits")
@@ -117,9 +120,10 @@ extension ConfigurationReader {
 
     func limits(_ node: ConfigurationNode) throws(SluiceError) -> BackendConfiguration.Limits {
         let members = try node.members(
-            ["body", "head", "headerFields", "connections", "idle", "request", "answer"])
+            ["body", "page", "head", "headerFields", "connections", "idle", "request", "answer"])
         var limits = BackendConfiguration.Limits()
         if let value = members["body"] { limits.bodyBytes = try value.integer() }
+        if let value = members["page"] { limits.pageBytes = try value.integer() }
         if let value = members["head"] { limits.headBytes = try value.integer() }
         if let value = members["headerFields"] { limits.headerFields = try value.integer() }
         if let value = members["connections"] { limits.connections = try value.integer() }

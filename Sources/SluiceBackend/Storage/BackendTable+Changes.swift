@@ -27,8 +27,8 @@ struct ChangeQuery: Sendable {
     /// The latest change at the beginning of the run that sent all. What was no part of it then and has not changed
     /// since was never sent, so nobody is told that it is gone.
     var base: Timestamp
-    /// The most changes of the page.
-    var limit: Int
+    /// How much the page may hold.
+    var size: PageSize
     var includesCount = false
 
     /// What is told: a range of the index of times, and of these what the run is about or was about.
@@ -57,13 +57,15 @@ extension BackendTable {
     ) throws -> ChangePage {
         let filter = query.filter
         let asked = Query(
-            name, filter: filter, order: [.init(SystemColumn.updatedAt)], top: query.limit)
-        let rows = try records(matching: asked, connection)
+            name, filter: filter, order: [.init(SystemColumn.updatedAt)], top: query.size.records)
+        let found = try self.page(asked, query.size, connection)
+        let rows = found.records
         let last = rows.last?[SystemColumn.updatedAt]?.string.flatMap { Timestamp($0) }
-        var page = ChangePage(position: rows.count < query.limit ? latest : last ?? query.position)
-        page.isLast = rows.count < query.limit
+        let isLast = !found.hasMore && rows.count < query.size.records
+        var page = ChangePage(position: isLast ? latest : last ?? query.position)
+        page.isLast = isLast
         if query.includesCount { page.count = try count(matching: Query(name, filter: filter), connection) }
-        let kept = try QueryEvaluator(Query(name, filter: query.kept), schema: schema)
+        let kept = try QueryEvaluator(Query(name, filter: query.kept), schema: stored(connection).schema)
         for row in rows {
             if kept.matches(row) { page.records.append(row) } else { page.gone.append(row) }
         }

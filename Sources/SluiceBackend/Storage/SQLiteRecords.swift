@@ -26,9 +26,11 @@ struct SQLiteRecords: RecordStorage {
 
     var schema: TableSchema { table.schema }
 
+    func with(_ schema: TableSchema) -> any RecordStorage { SQLiteRecords(table: RecordTable(schema)) }
+
     func create(on connection: any StorageConnection) throws { try table.create(on: Self.sqlite(connection)) }
 
-    func extend(to wanted: TableSchema, on connection: any StorageConnection) throws -> any RecordStorage {
+    func extend(to wanted: TableSchema, on connection: any StorageConnection) throws -> (any RecordStorage)? {
         SQLiteRecords(table: try table.extend(to: wanted, on: Self.sqlite(connection)))
     }
 
@@ -43,9 +45,9 @@ struct SQLiteRecords: RecordStorage {
         try table.record(id, on: Self.sqlite(connection))
     }
 
-    func records(matching query: Query, on connection: any StorageConnection) throws -> [JSON] {
-        try table.records(matching: query, on: Self.sqlite(connection))
-    }
+    func forEach(
+        _ query: Query, on connection: any StorageConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
+    ) throws { try table.forEach(query, on: Self.sqlite(connection), body) }
 
     func count(matching query: Query, on connection: any StorageConnection) throws -> Int {
         try table.count(matching: query, on: Self.sqlite(connection))
@@ -61,11 +63,13 @@ struct SQLiteRecords: RecordStorage {
     }
 
     func append(
-        _ query: Query, most: Int, _ text: ListText, to output: inout [UInt8], on connection: any StorageConnection
-    ) throws -> Bool {
+        _ query: Query, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
+        on connection: any StorageConnection
+    ) throws -> (count: Int, hasMore: Bool) {
         var writer = RecordText(
             of: table, text.members, inexact: text.inexact, completing: text.completing, whole: text.whole)
-        return try writer.append(query, most: most, to: &output, on: Self.sqlite(connection)).hasMore
+        return try writer.append(
+            query, most: size.records, bytes: size.bytes, to: &output, on: Self.sqlite(connection))
     }
 
     func put(_ record: JSON, on connection: any StorageConnection) throws -> JSON {

@@ -45,7 +45,7 @@ struct ChangeRun: Sendable {
         query = ChangeQuery(
             about: scope.narrowed(to: parameters.query.includesDeleted ? nil : living).applied(to: filter),
             owned: scope.owned, view: rules.view, position: token?.position ?? Timestamp(ticks: 0),
-            base: token?.base ?? Timestamp(ticks: 0), limit: parameters.page,
+            base: token?.base ?? Timestamp(ticks: 0), size: parameters.size,
             includesCount: parameters.query.includesCount)
         purpose = [
             rules.name, filter?.odata(.v4) ?? "", rules.view?.odata(.v4) ?? "", scope.owned?.odata(.v4) ?? "",

@@ -11,8 +11,9 @@ struct RecordReads: Sendable {
 
     /// What a list has found, as it is stored and as hooks show it.
     enum Found: Sendable {
-        /// A page of the records that match; `count` where it was asked for.
-        case records([JSON], count: Int?, hasMore: Bool)
+        /// A page of the records that match; `count` where it was asked for. `more` is how many were read where there are
+        /// more after them.
+        case records([JSON], count: Int?, more: Int?)
         /// A page of changes.
         case changes(FoundChanges)
     }
@@ -33,10 +34,10 @@ struct RecordReads: Sendable {
             if session.hooks == nil, let members = wire.members(of: request.table, query, asked: request.asked) {
                 return try await text(onePage, of: query, parameters, members)
             }
-            let (records, count, hasMore) = try await records(onePage, of: query, parameters, session)
+            let (records, count, more) = try await records(onePage, of: query, parameters, session)
             return page(
                 shown(records, selected: parameters.query.select), count: count,
-                next: hasMore ? parameters.next : nil)
+                next: more.map(parameters.next))
         }
     }
 
@@ -45,8 +46,8 @@ struct RecordReads: Sendable {
         switch try await prepare(parameters) {
         case .changes(let changes): return .changes(changes)
         case .list(let query, let onePage, let session):
-            let (records, count, hasMore) = try await records(onePage, of: query, parameters, session)
-            return .records(records, count: count, hasMore: hasMore)
+            let (records, count, more) = try await records(onePage, of: query, parameters, session)
+            return .records(records, count: count, more: more)
         }
     }
 
@@ -65,17 +66,17 @@ struct RecordReads: Sendable {
 
     private func records(
         _ page: Query, of query: Query, _ parameters: ListParameters, _ session: TableSession
-    ) async throws -> (records: [JSON], count: Int?, hasMore: Bool) {
-        let (rows, count) = try await request.served.database.read(atLeast: ReadFloor(query, page)) {
+    ) async throws -> (records: [JSON], count: Int?, more: Int?) {
+        let (records, count, more) = try await request.served.database.read(atLeast: ReadFloor(query, page)) {
             [table = request.table, completes = session.completes] connection in
-            var rows = try table.records(matching: page, connection)
-            if completes {
-                rows = try table.completed(rows, selected: query.select, connection)
-            }
-            return (rows, query.includesCount ? try table.count(matching: query, connection) : nil)
+            let found = try table.page(page, parameters.size, connection)
+            let records =
+                try completes
+                ? table.completed(found.records, selected: query.select, connection) : found.records
+            let more = found.hasMore ? records.count : nil
+            return (records, query.includesCount ? try table.count(matching: query, connection) : nil, more)
         }
-        let records = try await session.answering(Array(rows.prefix(parameters.page)))
-        return (records, count, rows.count > parameters.page)
+        return (try await session.answering(records), count, more)
     }
 
     /// The query with what the request may see, and what the wire reads for it.
@@ -95,16 +96,16 @@ struct RecordReads: Sendable {
     private func text(
         _ page: Query, of query: Query, _ parameters: ListParameters, _ members: [RecordText.Member]
     ) async throws -> Reply {
-        let (text, hasMore, count) = try await request.served.database.read(atLeast: ReadFloor(query, page)) {
+        let (text, read, count) = try await request.served.database.read(atLeast: ReadFloor(query, page)) {
             [table = request.table, wire, asked = request.asked] connection in
             var text = Array("[".utf8)
-            let hasMore = try table.append(
-                page, most: parameters.page, members, completes: wire.showsKnownProperties, to: &text, connection
+            let read = try table.append(
+                page, parameters.size, members, completes: wire.showsKnownProperties, to: &text, connection
             ) { wire.record($0, asked: asked) }
             text.append(UInt8(ascii: "]"))
-            return (text, hasMore, query.includesCount ? try table.count(matching: query, connection) : nil)
+            return (text, read, query.includesCount ? try table.count(matching: query, connection) : nil)
         }
-        return self.page(text: text, count: count, next: hasMore ? parameters.next : nil)
+        return self.page(text: text, count: count, next: read.hasMore ? parameters.next(after: read.count) : nil)
     }
 
     /// One record; a tombstone only where the client asks for such.
@@ -198,7 +199,7 @@ struct ListReply: Sendable {
     }
 
     private func address(_ query: String, origin: Bool) -> String {
-        "\(origin ? target.origin : "")\(target.path)?\(query)"
+        "\(origin ? target.origin : "")\(target.clientPath)?\(query)"
     }
 }
 

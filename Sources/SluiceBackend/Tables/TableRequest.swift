@@ -80,7 +80,8 @@ extension ListParameters {
     /// - Throws: ``Refusal`` (400) with the reason and the place.
     init(_ request: TableRequest) throws {
         try self.init(
-            request.target, request.table.rules, request.table.schema, undeclared: request.undeclaredColumns,
+            request.target, request.table.rules, request.table.schema,
+            bytes: request.served.configuration.limits.pageBytes, undeclared: request.undeclaredColumns,
             includesDeleted: request.options.contains("include:deleted")
         ) { request.column($0) }
     }

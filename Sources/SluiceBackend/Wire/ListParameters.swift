@@ -10,19 +10,19 @@ struct ListParameters: Sendable {
     private let parameters: [(name: String, value: String)]
     /// Which of the records that match come on this page and later ones; nil for all. The count does not look at it.
     private(set) var later: QueryExpression?
-    /// The most rows of an answer.
-    private let pageSize: Int
+    /// How much an answer may hold.
+    private let pageSize: PageSize
 
     /// The options of a list of a table with those rules.
     ///
     /// - Parameter columns: the stored column that a name means; nil for none.
     /// - Throws: ``Refusal`` (400) with the reason and the place.
     init(
-        _ target: RequestTarget, _ rules: BackendConfiguration.Table, _ schema: TableSchema,
+        _ target: RequestTarget, _ rules: BackendConfiguration.Table, _ schema: TableSchema, bytes: Int,
         undeclared: UndeclaredColumns, includesDeleted: Bool, columns: @escaping (PropertyName) -> PropertyName?
     ) throws {
         parameters = target.parameters
-        pageSize = rules.pageSize
+        pageSize = PageSize(records: rules.pageSize, bytes: bytes)
         query = Query(rules.name)
         query.includesDeleted = includesDeleted
         var seen: Set<String> = []
@@ -61,7 +61,7 @@ struct ListParameters: Sendable {
     }
 
     /// The parameters of a list whose query was read elsewhere.
-    init(_ query: Query, later: QueryExpression?, deltaToken: String?, pageSize: Int) {
+    init(_ query: Query, later: QueryExpression?, deltaToken: String?, pageSize: PageSize) {
         self.query = query
         self.later = later
         self.deltaToken = deltaToken
@@ -70,18 +70,20 @@ struct ListParameters: Sendable {
     }
 
     /// The most rows that this answer may hold.
-    var page: Int { min(query.top ?? .max, pageSize) }
+    var page: Int { min(query.top ?? .max, pageSize.records) }
+
+    /// The same with the most bytes.
+    var size: PageSize { PageSize(records: page, bytes: pageSize.bytes) }
 
     /// Whether there may be rows after this answer's that the client has asked for.
     var wantsMore: Bool { query.top ?? .max > page }
 
-    /// The parameters of the next page, encoded: those of this one, with what is left of `$skip` and `$top` after
-    /// them.
-    var next: String {
+    /// The parameters of the next page, encoded: those of this one, with what is left of `$skip` and `$top` after its rows.
+    func next(after rows: Int) -> String {
         let changed: Set = ["$skip", "$top"]
         var parts = parameters.filter { !changed.contains($0.name.lowercased()) }
-        parts.append(("$skip", String(query.skip.addingReportingOverflow(page).partialValue)))
-        if let top = query.top { parts.append(("$top", String(top - page))) }
+        parts.append(("$skip", String(query.skip.addingReportingOverflow(rows).partialValue)))
+        if let top = query.top { parts.append(("$top", String(top - rows))) }
         return parts.map { PercentEncoding.query($0.name) + "=" + PercentEncoding.query($0.value) }
             .joined(separator: "&")
     }

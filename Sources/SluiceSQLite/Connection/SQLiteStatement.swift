@@ -139,6 +139,14 @@ package final class SQLiteStatement {
         return Array(UnsafeRawBufferPointer(start: bytes, count: Int(api.pointee.column_bytes(handle, index))))
     }
 
+    /// The bytes of the row's texts, and as many as numbers have.
+    var rowBytes: Int {
+        (0..<columnCount).reduce(0) { sum, index in
+            // To ask how long a number is would make a text of it.
+            columnType(index) == Int32(CSQLITE_TEXT) ? sum + (withText(index) { $0.count } ?? 0) : sum + 8
+        }
+    }
+
     package func value(_ index: Int) -> SQLValue {
         switch columnType(index) {
         case Int32(CSQLITE_INTEGER): .integer(int(index))

@@ -197,17 +197,28 @@ package final class RecordTable: Sendable {
 
     /// The records that match, in the query's order, with `skip`, `top` and `select` applied.
     package func records(matching query: Query, on connection: SQLiteConnection) throws -> [JSON] {
+        var records: [JSON] = []
+        try forEach(query, on: connection) { record, _ in
+            records.append(record)
+            return true
+        }
+        return records
+    }
+
+    /// Walks over the records that match, in the query's order, with `skip`, `top` and `select` applied, until `body` has
+    /// enough. It gets each with the number of its bytes in the file.
+    package func forEach(
+        _ query: Query, on connection: SQLiteConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
+    ) throws {
         let chosen = chosen(query.select)
         let sql = try selection(query, chosen)
         let statement = try connection.statement(sql.text)
         defer { statement.reset() }
         try statement.bind(sql.values)
-        var records: [JSON] = []
         while try statement.step() {
-            let record = try chosen.record(statement)
-            records.append(query.select.isEmpty ? record : QueryEvaluator.selecting(query.select, from: record))
+            let record = QueryEvaluator.selecting(query.select, from: try chosen.record(statement))
+            guard try body(record, statement.rowBytes) else { return }
         }
-        return records
     }
 
     /// The table with those of its columns alone that a selection needs: others are not read.

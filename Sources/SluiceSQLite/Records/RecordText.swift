@@ -78,25 +78,33 @@ package struct RecordText {
 
     /// Appends the records that match, one object after the other with commas between them.
     ///
-    /// - Parameter most: after so many it stops.
+    /// - Parameters:
+    ///   - most: after so many it stops.
+    ///   - bytes: it stops before the record, other than the first, with which all would be larger.
     /// - Returns: how many were written, and whether there are more.
     package mutating func append(
-        _ query: Query, most: Int, to output: inout [UInt8], on connection: SQLiteConnection
+        _ query: Query, most: Int, bytes: Int, to output: inout [UInt8], on connection: SQLiteConnection
     ) throws -> (count: Int, hasMore: Bool) {
         let sql = try table.selection(query)
         let statement = try connection.statement(sql.text)
         defer { statement.reset() }
         try statement.bind(sql.values)
         var count = 0
+        let first = output.count
         while try statement.step() {
             if count == most { return (count, true) }
+            let end = output.count
             if count > 0 { output.append(UInt8(ascii: ",")) }
-            count += 1
             let start = output.count
             if try !appendRow(statement, to: &output) {
                 output.removeSubrange(start...)
                 output += try whole(table.record(statement)).bytes()
             }
+            if count > 0, output.count - first > bytes {
+                output.removeSubrange(end...)
+                return (count, true)
+            }
+            count += 1
         }
         return (count, false)
     }

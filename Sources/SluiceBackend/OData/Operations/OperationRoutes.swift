@@ -55,7 +55,8 @@ struct OperationRoutes: Sendable {
             throw SluiceError(.invalidTable, "the table is not configured", table: query.table)
         }
         let parameters = ListParameters(
-            query, later: nil, deltaToken: nil, pageSize: set.table.rules.pageSize)
+            query, later: nil, deltaToken: nil,
+            pageSize: PageSize(records: set.table.rules.pageSize, bytes: .max))
         do {
             guard case .records(let records, _, _) = try await RecordReads(call.tableRequest(set)).find(parameters)
             else { return [] }

@@ -51,11 +51,12 @@ struct AppliedReads: Sendable {
     /// All entities that the request may see, as they are shown.
     private func records(of set: EntitySet, _ step: Place.Step?) async throws -> [JSON] {
         let query = Query(set.table.name, filter: EntityReads.condition(step, set))
-        let parameters = ListParameters(query, later: nil, deltaToken: nil, pageSize: Self.most)
+        let parameters = ListParameters(
+            query, later: nil, deltaToken: nil, pageSize: PageSize(records: Self.most, bytes: .max))
         guard
-            case .records(let records, _, let hasMore) = try await RecordReads(call.tableRequest(set)).find(parameters)
+            case .records(let records, _, let more) = try await RecordReads(call.tableRequest(set)).find(parameters)
         else { throw Refusal(.internalServerError, "the records were not read") }
-        guard !hasMore else {
+        guard more == nil else {
             throw Refusal(.badRequest, "$apply brings together at most \(Self.most) entities, and \(set.name) has more")
         }
         return records.compactMap { Entity(set, stored: $0, call.version.wire)?.record }

@@ -35,7 +35,7 @@ struct EntityReads: Sendable {
         query.includesCount = true
         query.related = options.query.related
         query = try await seeing(query)
-        let parameters = ListParameters(query, later: nil, deltaToken: nil, pageSize: 1)
+        let parameters = ListParameters(query, later: nil, deltaToken: nil, pageSize: PageSize(records: 1, bytes: .max))
         guard case .records(_, let count?, _) = try await found(set, parameters) else {
             throw Refusal(.internalServerError, "the records were not counted")
         }
@@ -65,17 +65,19 @@ struct EntityReads: Sendable {
             throw Refusal(.notImplemented, "changes are not followed where a filter leads along links")
         }
         query = try await seeing(query)
-        let pageSize = min(set.table.rules.pageSize, limit ?? .max)
+        let pageSize = PageSize(
+            records: min(set.table.rules.pageSize, limit ?? .max),
+            bytes: call.served.configuration.limits.pageBytes)
         let parameters = ListParameters(
             query, later: options.skipToken?.condition(set), deltaToken: deltaToken, pageSize: pageSize)
         switch try await found(set, parameters, tracksChanges: tracksChanges && query.related == nil) {
-        case .records(let records, let count, let hasMore):
+        case .records(let records, let count, let more):
             var list = EntityList(entities: try entities(records, set, options), count: count)
-            if hasMore, let base {
+            if let more, let base {
                 let place: SkipToken.Place =
                     options.isInOrderOfIDs && !list.entities.isEmpty
-                    ? .after(list.entities[list.entities.count - 1].id) : .rows(query.skip + parameters.page)
-                let token = SkipToken(place, top: query.top.map { $0 - parameters.page })
+                    ? .after(list.entities[list.entities.count - 1].id) : .rows(query.skip + more)
+                let token = SkipToken(place, top: query.top.map { $0 - more })
                 list.next = Self.link(base, options, without: ["skip", "skiptoken"], ("$skiptoken", token.text))
             }
             return list

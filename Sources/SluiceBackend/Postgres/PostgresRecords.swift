@@ -14,7 +14,7 @@ struct PostgresRecords: RecordStorage {
     /// The table's name in the database.
     private let name: String
     private let quotedName: String
-    private let selectSQL: String
+    let selectSQL: String
     private let upsertSQL: String
 
     /// - Parameter name: the table's name in the database, where it is another than the schema's.
@@ -35,6 +35,8 @@ struct PostgresRecords: RecordStorage {
     }
 
     // MARK: Definition
+
+    func with(_ schema: TableSchema) -> any RecordStorage { PostgresRecords(schema, name) }
 
     func create(on connection: any StorageConnection) throws {
         for column in [schema.name] + schema.columns.map(\.name.text) where column.utf8.count > 63 {
@@ -62,16 +64,19 @@ struct PostgresRecords: RecordStorage {
             + "\"_extra\" jsonb, \"_absent\" jsonb)"
     }
 
-    func extend(to wanted: TableSchema, on connection: any StorageConnection) throws -> any RecordStorage {
+    func extend(to wanted: TableSchema, on connection: any StorageConnection) throws -> (any RecordStorage)? {
         let transaction = try Self.postgres(connection)
         let extended = PostgresRecords(wanted, name)
         let added = wanted.columns.dropFirst(schema.columns.count)
-        for column in added {
-            try transaction.connection.execute(
-                "ALTER TABLE \(quotedName) ADD COLUMN \(SQLDialect.postgres.quoted(column.name.text)) "
-                    + PostgresColumns.declaration(column.type))
-        }
         if added.isEmpty { return extended }
+        let isAdded = try transaction.withoutWaiting {
+            for column in added {
+                try transaction.connection.execute(
+                    "ALTER TABLE \(quotedName) ADD COLUMN \(SQLDialect.postgres.quoted(column.name.text)) "
+                        + PostgresColumns.declaration(column.type))
+            }
+        }
+        guard isAdded else { return nil }
         // No id is empty, so that all come after that.
         var last = ""
         while true {
@@ -90,8 +95,12 @@ struct PostgresRecords: RecordStorage {
             name = "sluice_" + String(FNV1a.hash(Array(name.utf8), after: Fingerprint.of([])), radix: 16)
         }
         guard let ordering = ordering(keys) else { return }
-        try Self.postgres(connection).connection.execute(
-            "CREATE INDEX IF NOT EXISTS \(SQLDialect.postgres.quoted(name)) ON \(quotedName) (\(ordering))")
+        let transaction = try Self.postgres(connection)
+        let quoted = SQLDialect.postgres.quoted(name)
+        // To look takes no lock, which making an index that there is would.
+        let isThere = try transaction.query("SELECT to_regclass($1) IS NOT NULL", [.text(quoted)]).value(0, 0)
+        if isThere == .integer(1) { return }
+        try transaction.connection.execute("CREATE INDEX \(quoted) ON \(quotedName) (\(ordering))")
     }
 
     /// The keys of an `ORDER BY`, with the id as the last; nil where the database does not sort as queries do.
@@ -117,18 +126,8 @@ struct PostgresRecords: RecordStorage {
         return rows.count > 0 ? try record(rows, 0) : nil
     }
 
-    func records(matching query: Query, on connection: any StorageConnection) throws -> [JSON] {
-        var records: [JSON] = []
-        try forEach(query, on: connection) { record in
-            records.append(record)
-            return true
-        }
-        return records
-    }
-
-    /// The records that match, in the query's order, with `skip`, `top` and `select` applied; until `body` has enough.
-    private func forEach(
-        _ query: Query, on connection: any StorageConnection, _ body: (JSON) throws -> Bool
+    func forEach(
+        _ query: Query, on connection: any StorageConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
     ) throws {
         let transaction = try Self.postgres(connection)
         let matcher = try PostgresMatcher(query, schema)
@@ -137,39 +136,47 @@ struct PostgresRecords: RecordStorage {
         }
         let filter = PostgresFilter(query.filter, schema)
         guard let ordering = ordering(query.order) else {
-            // The database does not sort so: what it finds is sorted here.
-            var sql = SQLText(selectSQL)
-            filter.append(to: &sql)
-            let rows = try transaction.query(sql)
-            let found = try (0..<rows.count).map { try record(rows, $0) }
-            for record in try matcher.apply(to: found, on: connection) where try !body(record) { return }
-            return
+            return try forEachSorted(query, matcher, on: connection, body)
         }
         let chosen = filter.isExact ? chosen(query.select) : self
         var sql = SQLText(chosen.selectSQL)
         filter.append(to: &sql)
         sql.append(" ORDER BY \(ordering)")
+        var (skip, left) = (filter.isExact ? 0 : query.skip, query.top ?? .max)
         if filter.isExact, query.top != nil || query.skip > 0 {
-            if let top = query.top { sql.append(" LIMIT \(top)") }
-            sql.append(" OFFSET \(query.skip)")
-            let rows = try transaction.query(sql)
-            for row in 0..<rows.count {
-                guard try body(QueryEvaluator.selecting(query.select, from: chosen.record(rows, row))) else { return }
+            // A page is asked for in parts: what is read of it depends on how large its records are.
+            var (size, offset) = (FetchSize(), query.skip)
+            while left > 0 {
+                let wanted = min(left, size.rows)
+                var part = sql
+                part.append(" LIMIT \(wanted) OFFSET \(offset)")
+                let rows = try transaction.query(part)
+                for row in 0..<rows.count {
+                    let record = QueryEvaluator.selecting(query.select, from: try chosen.record(rows, row))
+                    guard try body(record, rows.bytes(row)) else { return }
+                }
+                if rows.count < wanted { return }
+                size.note(rows: rows.count, bytes: rows.bytes)
+                (left, offset) = (left - rows.count, offset + rows.count)
             }
             return
         }
-        var (skip, left) = (filter.isExact ? 0 : query.skip, query.top ?? .max)
         if left == 0 { return }
         try transaction.walk(sql) { rows in
-            var found = try (0..<rows.count).map { try chosen.record(rows, $0) }
-            if !filter.isExact { found = try matcher.matching(found[...], on: connection) }
-            for record in found {
+            let found = try (0..<rows.count).map { try chosen.record(rows, $0) }
+            let matching = try filter.isExact ? nil : matcher.matching(found[...], on: connection)
+            // What matches are some of them, in their order.
+            let ids = matching.map { Set($0.compactMap { $0["id"]?.textID }) }
+            for (row, record) in found.enumerated() {
+                if let ids, !(record["id"]?.textID.map { ids.contains($0) } ?? false) { continue }
                 if skip > 0 {
                     skip -= 1
                     continue
                 }
                 left -= 1
-                guard try body(QueryEvaluator.selecting(query.select, from: record)), left > 0 else { return false }
+                guard try body(QueryEvaluator.selecting(query.select, from: record), rows.bytes(row)), left > 0 else {
+                    return false
+                }
             }
             return true
         }
@@ -195,7 +202,7 @@ struct PostgresRecords: RecordStorage {
             return Int(clamping: try Self.postgres(connection).query(sql).integer(0, 0) ?? 0)
         }
         var count = 0
-        try forEach(whole, on: connection) { _ in
+        try forEach(whole, on: connection) { _, _ in
             count += 1
             return true
         }
@@ -207,32 +214,34 @@ struct PostgresRecords: RecordStorage {
         _ body: (_ id: RecordID, _ version: String) throws -> Void
     ) throws {
         let query = Query(schema.name, filter: filter, order: [.init("id")], select: ["id", SystemColumn.version])
-        try forEach(query, on: connection) { record in
+        try forEach(query, on: connection) { record, _ in
             try body(RecordID(record["id"]?.string ?? ""), record[SystemColumn.version]?.string ?? "")
             return true
         }
     }
 
     func append(
-        _ query: Query, most: Int, _ text: ListText, to output: inout [UInt8], on connection: any StorageConnection
-    ) throws -> Bool {
-        var count = 0
-        var hasMore = false
-        try forEach(query, on: connection) { record in
-            if count == most {
+        _ query: Query, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
+        on connection: any StorageConnection
+    ) throws -> (count: Int, hasMore: Bool) {
+        var (count, hasMore) = (0, false)
+        let first = output.count
+        try forEach(query, on: connection) { record, _ in
+            let shown = count < size.records ? text.whole(record).bytes() : []
+            guard count < size.records, count == 0 || output.count - first + shown.count < size.bytes else {
                 hasMore = true
                 return false
             }
             if count > 0 { output.append(UInt8(ascii: ",")) }
             count += 1
-            output += text.whole(record).bytes()
+            output += shown
             return true
         }
-        return hasMore
+        return (count, hasMore)
     }
 
     /// The record in a row that begins as ``selectSQL`` says.
-    private func record(_ rows: PostgresResult, _ row: Int) throws -> JSON {
+    func record(_ rows: PostgresResult, _ row: Int) throws -> JSON {
         let id = rows.text(row, 0) ?? ""
         do {
             var record = JSON.object
@@ -247,7 +256,7 @@ struct PostgresRecords: RecordStorage {
                 }
                 record[column.name] = value
             }
-            for (name, value) in extra?.members ?? [] { record[name] = value }
+            for (name, value) in extra?.members ?? [] { record[name] = PostgresJSON.document(value) }
             return record
         } catch {
             throw SluiceError(
@@ -275,7 +284,8 @@ struct PostgresRecords: RecordStorage {
             if isExact { inColumns.insert(column.name) }
         }
         let extra = (record.members ?? []).filter { !inColumns.contains($0.name) }
-        values.append(extra.isEmpty ? .null : .text(JSON(members: extra).description))
+        let kept = extra.map { (name: $0.name, value: PostgresJSON.kept($0.value)) }
+        values.append(kept.isEmpty ? .null : .text(JSON(members: kept).description))
         values.append(absent.isEmpty ? .null : .text(JSON(absent.map { JSON($0) }).description))
         _ = try Self.postgres(connection).query(upsertSQL, values)
         return record

@@ -1,0 +1,44 @@
+internal import SluiceCore
+internal import SluicePostgres
+
+/// Orders that the database does not have: what the query wants of them is found in one walk over the records that match.
+extension PostgresRecords {
+    /// How many records are held before those that come too late in the order are let go.
+    private static let leastHeld = 1000
+
+    /// The records of the query's page, in its order. Held at once are as many as the page ends after, twice, and of each
+    /// no more than its id and what it is sorted by.
+    func forEachSorted(
+        _ query: Query, _ matcher: PostgresMatcher, on connection: any StorageConnection,
+        _ body: (_ record: JSON, _ stored: Int) throws -> Bool
+    ) throws {
+        let (end, isBeyond) = query.skip.addingReportingOverflow(query.top ?? .max)
+        let most = isBeyond ? Int.max : end
+        var keys = Query(query.table, order: query.order)
+        // What is sorted by what links lead to is needed whole.
+        keys.related = query.related
+        let columns = query.order.reduce(into: Set<PropertyName>()) { $0.formUnion($1.expression.columns) }
+        let held = query.related == nil ? (["id"] + columns.subtracting(["id"]).sorted()) : []
+        var first = keys
+        first.top = most == .max ? nil : most
+        let sorter = try PostgresMatcher(first, schema)
+
+        var found: [JSON] = []
+        var sql = SQLText(selectSQL)
+        PostgresFilter(query.filter, schema).append(to: &sql)
+        try Self.postgres(connection).walk(sql) { rows in
+            let records = try (0..<rows.count).map { try record(rows, $0) }
+            found += try matcher.matching(records[...], on: connection).map { QueryEvaluator.selecting(held, from: $0) }
+            if found.count > Self.leastHeld, found.count / 2 > most {
+                found = try sorter.apply(to: found, on: connection)
+            }
+            return true
+        }
+        found = try sorter.apply(to: found, on: connection)
+        for key in found.dropFirst(query.skip) {
+            guard let record = try held.isEmpty ? key : self.record(RecordID(key["id"]?.string ?? ""), on: connection)
+            else { continue }
+            guard try body(QueryEvaluator.selecting(query.select, from: record), record.bytes().count) else { return }
+        }
+    }
+}

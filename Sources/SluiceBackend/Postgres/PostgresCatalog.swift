@@ -40,7 +40,7 @@ enum PostgresCatalog {
         do {
             // One for each schema.
             try connection.execute(
-                "BEGIN; SET LOCAL lock_timeout = 20000; "
+                "BEGIN READ WRITE; SET LOCAL lock_timeout = 20000; "
                     + "SELECT pg_advisory_xact_lock(\(lock), hashtext(current_schema()))")
             let isThere = try connection.query("SELECT to_regclass('sluice_schema') IS NOT NULL").value(0, 0)
             if isThere != .integer(1) {

@@ -22,6 +22,8 @@ final class PostgresReplica: Sendable {
     }
 
     private let workers: [PostgresWorker]
+    /// The replica has the columns that the primary had: they are known by a mark of its own catalog.
+    private let tables = PostgresTables()
     private let next = Atomic<Int>(0)
     private let state = Mutex(State())
 
@@ -57,7 +59,7 @@ final class PostgresReplica: Sendable {
         while true {
             do {
                 let outcome = try await worker.run { connection in
-                    try Self.transaction(connection, points, floor, body)
+                    try Self.transaction(connection, tables, points, floor, body)
                 }
                 switch outcome {
                 case .result(let result): return result
@@ -82,10 +84,10 @@ final class PostgresReplica: Sendable {
     }
 
     private static func transaction<Result: Sendable>(
-        _ connection: PostgresConnection, _ points: [HistoryPoint], _ floor: ReadFloor,
+        _ connection: PostgresConnection, _ tables: PostgresTables, _ points: [HistoryPoint], _ floor: ReadFloor,
         _ body: (any StorageConnection) throws -> Result
     ) throws -> Outcome<Result> {
-        let transaction = try PostgresTransaction.reading(connection)
+        let transaction = try PostgresTransaction.reading(connection, tables)
         do {
             let outcome: Outcome<Result>
             if try transaction.integer("SELECT CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END") == 0 {

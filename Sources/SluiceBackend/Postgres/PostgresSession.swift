@@ -10,10 +10,13 @@ final class PostgresSession: Sendable {
     /// Whether transactions take the lock that puts them in order. A test finds out what comes of it without.
     let ordered: Bool
     @TaskLocal static var isOrdered = true
+    /// The tables with their columns, as the process's transactions find them.
+    let tables: PostgresTables
     private let environment: SyncEnvironment
     private let attempts = Mutex<Int64>(0)
 
-    init(_ environment: SyncEnvironment) {
+    init(_ environment: SyncEnvironment, _ tables: PostgresTables) {
+        self.tables = tables
         process = UUID().uuidString.lowercased()
         ordered = Self.isOrdered
         self.environment = environment
@@ -32,7 +35,8 @@ final class PostgresSession: Sendable {
     func begin(_ connection: PostgresConnection) throws {
         try PostgresCatalog.prepare(connection)
         // Under another name: what the process's last transaction has noted is what is asked for after a commit was lost.
-        let transaction = try PostgresTransaction.writing(connection, process: "begin", attempt: 0, ordered: true)
+        let transaction = try PostgresTransaction.writing(
+            connection, tables, process: "begin", attempt: 0, ordered: true)
         do {
             let timeline = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
             let found = try transaction.run("SELECT timeline, \(timeline) FROM sluice_identity").first

@@ -11,6 +11,11 @@ final class PostgresTransaction: StorageConnection {
 
     let connection: PostgresConnection
     private let writes: Bool
+    private let tables: PostgresTables
+    /// The mark of the catalog; nil where it was not asked for, or this transaction has changed the catalog.
+    private var mark: String?
+    /// The tables, where this transaction has read the catalog itself.
+    private var ownTables: PostgresTables.Tables?
     private var stamps: Stamps?
     private var cursors = 0
 
@@ -32,41 +37,45 @@ final class PostgresTransaction: StorageConnection {
 
     private static let latestSQL = "SELECT name, latest FROM sluice_tables"
 
-    private init(_ connection: PostgresConnection, writes: Bool) {
+    private init(_ connection: PostgresConnection, _ tables: PostgresTables, writes: Bool) {
         self.connection = connection
+        self.tables = tables
         self.writes = writes
     }
 
     /// Begins a transaction that reads one unchanging state.
-    static func reading(_ connection: PostgresConnection) throws -> PostgresTransaction {
-        let transaction = PostgresTransaction(connection, writes: false)
-        _ = try transaction.begin(
-            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + limits(connection.address, lock: false))
+    static func reading(_ connection: PostgresConnection, _ tables: PostgresTables) throws -> PostgresTransaction {
+        let transaction = PostgresTransaction(connection, tables, writes: false)
+        let results = try transaction.begin(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(limits(connection))\(PostgresTables.markSQL)")
+        transaction.mark = results.last?.text(0, 0)
         return transaction
     }
 
     /// A transaction that reads and that the caller has begun.
     static func looking(_ connection: PostgresConnection) -> PostgresTransaction {
-        PostgresTransaction(connection, writes: false)
+        PostgresTransaction(connection, PostgresTables(), writes: false)
     }
 
     /// Begins a transaction that comes after all others that write: it waits for the lock that they hold until they are
     /// committed. `process` notes `attempt`, so that it can be found out what became of the transaction.
     static func writing(
-        _ connection: PostgresConnection, process: String, attempt: Int64, ordered: Bool
+        _ connection: PostgresConnection, _ tables: PostgresTables, process: String, attempt: Int64, ordered: Bool
     ) throws -> PostgresTransaction {
         // Each statement sees what was committed before it began, so the lock comes before all that is read.
-        let transaction = PostgresTransaction(connection, writes: true)
+        let transaction = PostgresTransaction(connection, tables, writes: true)
         let results = try transaction.begin(
             """
-            BEGIN ISOLATION LEVEL READ COMMITTED; \(limits(connection.address, lock: true))\
+            BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \(limits(connection))\
             \(ordered ? "SELECT value FROM sluice_counter FOR UPDATE; \(latestSQL); \(BackendCatalog.pointSQL);" : "")
+            \(PostgresTables.markSQL);
             INSERT INTO sluice_processes (id, attempt) VALUES (\(try connection.literal(process)), \(attempt))
                 ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, seen = now()
             """)
-        // The last is of the process's row.
-        if ordered, results.count > 3 {
-            transaction.stamps = Stamps(latest: results[results.count - 3].rows, point: results[results.count - 2].rows)
+        // The last is of the process's row, and the mark is before it.
+        transaction.mark = results.dropLast().last?.text(0, 0)
+        if ordered, results.count > 4 {
+            transaction.stamps = Stamps(latest: results[results.count - 4].rows, point: results[results.count - 3].rows)
         }
         return transaction
     }
@@ -81,12 +90,31 @@ final class PostgresTransaction: StorageConnection {
         }
     }
 
-    /// How long the transaction may take: a lock that is held for ever would keep all others waiting.
-    private static func limits(_ address: PostgresAddress, lock: Bool) -> String {
-        let milliseconds = address.statementTimeout.components.seconds * 1000
+    /// How long the transaction may take: a lock that is held without end would keep all others waiting. Also the settings
+    /// that values depend on, where a pooler keeps none for the connection.
+    private static func limits(_ connection: PostgresConnection) -> String {
+        let milliseconds = connection.address.statementTimeout.components.seconds * 1000
         return "SET LOCAL statement_timeout = \(milliseconds); "
-            + "SET LOCAL idle_in_transaction_session_timeout = 10000; "
-            + (lock ? "SET LOCAL lock_timeout = 10000; " : "")
+            + "SET LOCAL idle_in_transaction_session_timeout = 10000; SET LOCAL lock_timeout = \(usualLockTimeout); "
+            + (connection.address.isPooled ? PostgresConnection.settings(isLocal: true) : "")
+    }
+
+    /// How long a statement waits for a lock, in milliseconds.
+    private static let usualLockTimeout = 10_000
+
+    /// Runs `body` where the locks that it takes are free, or will be at once; false, and nothing is done, where somebody
+    /// else holds one. Who waits for a lock on a table has all who come later wait too.
+    func withoutWaiting(_ body: () throws -> Void) throws -> Bool {
+        try connection.execute("SAVEPOINT sluice; SET LOCAL lock_timeout = 200")
+        do {
+            try body()
+            try connection.execute("RELEASE sluice; SET LOCAL lock_timeout = \(Self.usualLockTimeout)")
+            return true
+        } catch let failure as PostgresFailure where failure.state == PostgresFailure.lockTaken {
+            // The setting is taken back with the rest.
+            try connection.execute("ROLLBACK TO sluice; RELEASE sluice")
+            return false
+        }
     }
 
     /// The end of a transaction that reads.
@@ -122,18 +150,35 @@ final class PostgresTransaction: StorageConnection {
     func query(_ sql: SQLText) throws -> PostgresResult { try query(sql.text, sql.values) }
 
     func records(_ schema: TableSchema) throws -> any RecordStorage {
-        guard let adopted = try AdoptedTable.find(schema.name, self) else { return PostgresRecords(schema) }
-        return AdoptedRecords(adopted, schema)
+        try table(schema.name) ?? PostgresRecords(schema)
     }
 
-    /// Reads the rows of a statement a few hundred at a time, until `body` says that it has enough.
+    func current(_ records: any RecordStorage) throws -> any RecordStorage {
+        try table(records.schema.name) ?? records
+    }
+
+    func columnsChanged() { (mark, ownTables) = (nil, nil) }
+
+    private func table(_ name: String) throws -> (any RecordStorage)? {
+        let name = ExactName(name)
+        if let mark, let known = tables.tables(mark) { return known[name] }
+        if ownTables == nil {
+            ownTables = try PostgresTables.read(self)
+            if let mark { tables.note(ownTables ?? [:], mark) }
+        }
+        return ownTables?[name]
+    }
+
+    /// Reads the rows of a statement some at a time, until `body` says that it has enough.
     func walk(_ sql: SQLText, _ body: (PostgresResult) throws -> Bool) throws {
         cursors += 1
         let cursor = "sluice_\(cursors)"
         _ = try query("DECLARE \(cursor) NO SCROLL CURSOR FOR \(sql.text)", sql.values, isKept: false)
+        var size = FetchSize()
         while true {
-            let rows = try query("FETCH 500 FROM \(cursor)", [], isKept: false)
-            if try rows.count == 0 || !body(rows) || rows.count < 500 { break }
+            let rows = try query("FETCH \(size.rows) FROM \(cursor)", [], isKept: false)
+            if try rows.count == 0 || !body(rows) || rows.count < size.rows { break }
+            size.note(rows: rows.count, bytes: rows.bytes)
         }
         _ = try query("CLOSE \(cursor)", [], isKept: false)
     }

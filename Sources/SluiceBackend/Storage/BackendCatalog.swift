@@ -6,6 +6,11 @@ enum BackendCatalog {
     static func columns(of table: String, _ connection: any StorageConnection) throws -> [TableSchema.Column]? {
         let rows = try connection.run("SELECT columns FROM sluice_tables WHERE name = $1", [.text(table)])
         guard case .text(let text)? = rows.first?.first else { return nil }
+        return try columns(text, of: table)
+    }
+
+    /// The columns in the text that the catalog has of them.
+    static func columns(_ text: String, of table: String) throws -> [TableSchema.Column] {
         do {
             return try (JSON(parsing: text).elements ?? []).map { column in
                 guard let name = column[0]?.string, let type = column[1]?.string.flatMap(TableSchema.ColumnType.init)
@@ -26,6 +31,7 @@ enum BackendCatalog {
         try connection.run(
             "INSERT INTO sluice_tables (name, columns, latest) VALUES ($1, $2, 0) "
                 + "ON CONFLICT (name) DO UPDATE SET columns = excluded.columns", [.text(table), .text(text)])
+        connection.columnsChanged()
     }
 
     /// A number that was never given out before, for an id or a version.

@@ -5,16 +5,27 @@ internal import SluiceSQLite
 /// transaction.
 struct BackendTable: Sendable {
     let rules: BackendConfiguration.Table
+    /// The declared columns that the database does not have yet, because somebody else was using the table.
+    let missing: [PropertyName]
     private let records: any RecordStorage
 
     var name: String { rules.name }
 
-    private init(_ rules: BackendConfiguration.Table, _ records: any RecordStorage) {
+    private init(
+        _ rules: BackendConfiguration.Table, _ records: any RecordStorage, missing: [PropertyName] = []
+    ) {
         self.rules = rules
         self.records = records
+        self.missing = missing
     }
 
-    /// Makes the table with its seed, or opens it and adds the columns that are newly declared.
+    /// The records in the columns that the database has now.
+    func stored(_ connection: any StorageConnection) throws -> any RecordStorage {
+        try connection.current(records)
+    }
+
+    /// Makes the table with its seed, or opens it and adds the columns that are newly declared. Where somebody else uses
+    /// the table it is opened without them (``missing``): their values are with the properties without a column.
     static func open(
         _ rules: BackendConfiguration.Table, environment: SyncEnvironment, _ connection: any StorageConnection
     ) throws -> BackendTable {
@@ -24,13 +35,14 @@ struct BackendTable: Sendable {
                 throw SluiceError(.storeSchema, "the table was made with ids of the other kind", table: rules.name)
             }
             let records = try connection.records(held)
-            try records.check(rules)
+            try records.check(rules, on: connection)
             let wanted = try StoreRules.merge(TableSchema(rules.name, columns: rules.storedColumns), into: held)
-            var table = BackendTable(rules, records)
-            if wanted != held {
-                table = BackendTable(rules, try table.records.extend(to: wanted, on: connection))
-                try BackendCatalog.setColumns(wanted.columns, of: rules.name, connection)
+            guard try wanted == held || records.extend(to: wanted, on: connection) != nil else {
+                let names = wanted.columns.dropFirst(held.columns.count).map(\.name)
+                return BackendTable(rules, records.with(wanted), missing: names)
             }
+            if wanted != held { try BackendCatalog.setColumns(wanted.columns, of: rules.name, connection) }
+            let table = BackendTable(rules, records.with(wanted))
             try table.createIndexes(connection)
             return table
         }
@@ -108,14 +120,14 @@ struct BackendTable: Sendable {
     }
 
     func record(_ id: RecordID, _ connection: any StorageConnection) throws -> JSON? {
-        try records.record(id, on: connection)
+        try stored(connection).record(id, on: connection)
     }
 
     func records(matching query: Query, _ connection: any StorageConnection) throws -> [JSON] {
-        try records.records(matching: inOrder(query), on: connection)
+        try stored(connection).records(matching: inOrder(query), on: connection)
     }
 
-    private func inOrder(_ query: Query) -> Query {
+    func inOrder(_ query: Query) -> Query {
         var query = query
         // What is equal comes by id: numbers as numbers.
         if rules.ids == .integer { query.order.append(Query.SortKey(SystemColumn.number)) }
@@ -127,25 +139,25 @@ struct BackendTable: Sendable {
         schema.columns.map(\.name).filter { !SystemColumn.all.contains($0) && !SystemColumn.hidden.contains($0) }
     }
 
-    /// Appends the records that match as JSON objects with commas between them, up to `most`.
+    /// Appends the records of a page as JSON objects with commas between them.
     ///
     /// - Parameters:
     ///   - completes: whether null is shown for what a record lacks and others have.
     ///   - whole: shows a record that cannot be written column by column.
-    /// - Returns: whether there are more.
+    /// - Returns: how many they are, and whether there are more.
     func append(
-        _ query: Query, most: Int, _ members: [RecordText.Member], completes: Bool, to text: inout [UInt8],
+        _ query: Query, _ size: PageSize, _ members: [RecordText.Member], completes: Bool, to text: inout [UInt8],
         _ connection: any StorageConnection, whole: @escaping (JSON) -> JSON
-    ) throws -> Bool {
+    ) throws -> (count: Int, hasMore: Bool) {
         let known = completes ? try knownProperties(connection) : nil
         let shown = ListText(members: members, inexact: Set(ownColumns), completing: known) { record in
             whole(known.map { completed(record, with: declaredNames + $0) } ?? record)
         }
-        return try records.append(inOrder(query), most: most, shown, to: &text, on: connection)
+        return try stored(connection).append(inOrder(query), size, shown, to: &text, on: connection)
     }
 
     func count(matching query: Query, _ connection: any StorageConnection) throws -> Int {
-        try records.count(matching: query, on: connection)
+        try stored(connection).count(matching: query, on: connection)
     }
 
     /// Walks over the ids and versions of the records that match, by id.
@@ -153,7 +165,7 @@ struct BackendTable: Sendable {
         matching filter: QueryExpression?, _ connection: any StorageConnection,
         _ body: (_ id: RecordID, _ version: String) throws -> Void
     ) throws {
-        try records.scan(matching: filter, on: connection, body)
+        try stored(connection).scan(matching: filter, on: connection, body)
     }
 
     // MARK: Writing
@@ -164,7 +176,7 @@ struct BackendTable: Sendable {
         case .string: RecordID(environment.makeID())
         case .integer:
             RecordID(
-                String(try records.nextNumber(on: connection) ?? BackendCatalog.makeNumber(connection)))
+                String(try stored(connection).nextNumber(on: connection) ?? BackendCatalog.makeNumber(connection)))
         }
     }
 
@@ -202,16 +214,19 @@ struct BackendTable: Sendable {
     /// Stores the record as it is, and gives back what is stored.
     @discardableResult
     func store(_ record: JSON, _ connection: any StorageConnection) throws -> JSON {
-        let names = record.names.filter { $0 != "id" && schema.column($0) == nil && !SystemColumn.hidden.contains($0) }
-        if showsAllRecords { try KnownProperties.note(names, of: name, connection) }
-        return try records.put(record, on: connection)
+        let stored = try stored(connection)
+        if showsAllRecords {
+            let columns = Set(stored.schema.columns.map(\.name) + SystemColumn.hidden + ["id"])
+            try KnownProperties.note(record.names.filter { !columns.contains($0) }, of: name, connection)
+        }
+        return try stored.put(record, on: connection)
     }
 
     private func isRecord(
         _ id: RecordID, in view: QueryExpression, _ connection: any StorageConnection
     ) throws -> Bool {
         let isIt = QueryExpression.binary(.eq, .column("id"), .literal(.id(id)))
-        return try records.count(matching: Query(name, filter: .binary(.and, isIt, view)), on: connection) > 0
+        return try count(matching: Query(name, filter: .binary(.and, isIt, view)), connection) > 0
     }
 
     /// Removes the record for good. Change tokens that have not heard of its tombstone, or of this, are worth nothing
@@ -225,6 +240,6 @@ struct BackendTable: Sendable {
         } else {
             try BackendCatalog.noteRemoval(of: name, now: now, connection)
         }
-        try records.delete([id], on: connection)
+        try stored(connection).delete([id], on: connection)
     }
 }

@@ -61,9 +61,16 @@ protocol StorageConnection: AnyObject {
 
     /// The records of a table with those columns, which the database may have not yet.
     func records(_ schema: TableSchema) throws -> any RecordStorage
+    /// The table with the columns that it has now, which another process may have added to.
+    func current(_ records: any RecordStorage) throws -> any RecordStorage
+    /// Notes that the transaction has changed which columns a table has.
+    func columnsChanged()
 }
 
 extension StorageConnection {
+    func current(_ records: any RecordStorage) throws -> any RecordStorage { records }
+    func columnsChanged() {}
+
     @discardableResult
     func run(_ sql: String) throws -> [[SQLValue]] { try run(sql, []) }
 

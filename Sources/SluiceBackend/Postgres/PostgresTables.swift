@@ -1,0 +1,44 @@
+internal import SluiceCore
+internal import SluicePostgres
+internal import Synchronization
+
+/// The tables of a database with the columns that they have now.
+///
+/// Which columns a table has is known to the database: another process may have added some since this one started, and
+/// moved values into them. So each transaction asks for a mark of the catalog, and reads the catalog where it has changed.
+final class PostgresTables: Sendable {
+    typealias Tables = [ExactName: any RecordStorage]
+
+    /// What gives the mark.
+    static let markSQL =
+        "SELECT md5(string_agg(name || ' ' || columns || ' ' || coalesce(adopted, ''), ' ' ORDER BY name)) "
+        + "FROM sluice_tables"
+
+    private let known = Mutex<(mark: String, tables: Tables)?>(nil)
+
+    /// The tables of the catalog with that mark; nil where they have to be read.
+    func tables(_ mark: String) -> Tables? {
+        known.withLock { known in known?.mark == mark ? known?.tables : nil }
+    }
+
+    /// Notes what was read of the catalog with that mark.
+    func note(_ tables: Tables, _ mark: String) { known.withLock { $0 = (mark, tables) } }
+
+    /// Reads the catalog. A table that this version cannot read is left out; opening it says what is wrong.
+    static func read(_ connection: PostgresTransaction) throws -> Tables {
+        var tables: Tables = [:]
+        for row in try connection.run("SELECT name, columns, adopted FROM sluice_tables", []) {
+            guard case .text(let name) = row[0], case .text(let text) = row[1],
+                let columns = try? BackendCatalog.columns(text, of: name)
+            else { continue }
+            let schema = TableSchema(name, columns: columns)
+            if case .text(let adopted) = row[2] {
+                guard let table = try? AdoptedTable(name, adopted) else { continue }
+                tables[ExactName(name)] = AdoptedRecords(table, schema)
+            } else {
+                tables[ExactName(name)] = PostgresRecords(schema)
+            }
+        }
+        return tables
+    }
+}

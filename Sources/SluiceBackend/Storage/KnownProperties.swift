@@ -7,16 +7,14 @@ enum KnownProperties {
     /// How many are remembered. Otherwise few small records could make all lists large.
     static let most = 200
 
-    static func note(_ names: some Sequence<PropertyName>, of table: String, _ connection: any StorageConnection) throws
-    {
-        for name in names {
-            let values: [SQLValue] = [.text(table), .text(name.text)]
-            let known = "SELECT count(*) FROM sluice_properties WHERE name = $1 AND property = $2"
-            if try connection.integer(known, values) > 0 { continue }
+    static func note(_ names: [PropertyName], of table: String, _ connection: any StorageConnection) throws {
+        if names.isEmpty { return }
+        // One question, however many names a record has.
+        let known = Set(try self.names(of: table, connection))
+        for name in names.lazy.filter({ !known.contains($0) }).prefix(max(0, most - known.count)) {
             try connection.run(
-                "INSERT INTO sluice_properties (name, property) SELECT $1, $2 "
-                    + "WHERE (SELECT count(*) FROM sluice_properties WHERE name = $1) < $3",
-                values + [.integer(Int64(most))])
+                "INSERT INTO sluice_properties (name, property) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                [.text(table), .text(name.text)])
         }
     }
 

@@ -16,6 +16,9 @@ package struct PostgresAddress: Sendable, Hashable, CustomStringConvertible, Cus
     package let readers: Int
     /// How long one statement may take.
     package let statementTimeout: Duration
+    /// For how long an answer is waited for: longer than the server lets a statement. A request that has not had its turn by
+    /// then is refused.
+    package var patience: Duration { statementTimeout + .seconds(5) }
     /// Hosts, port and database.
     package let description: String
 

@@ -13,16 +13,12 @@ package final class PostgresConnection {
     private var prepared: [String: String] = [:]
     /// How many statements that are no reads have been run.
     package private(set) var changes = 0
-    /// How long an answer may take: longer than the server lets a statement.
-    private let patience: Duration
-
     /// How many statements the server keeps for the connection.
     private static let mostPrepared = 256
 
     /// Connects.
     package init(_ address: PostgresAddress) throws {
         self.address = address
-        patience = address.statementTimeout + .seconds(5)
         let names = address.options.map { strdup($0.name) }
         let values = address.options.map { strdup($0.value) }
         defer { for text in names + values { free(text) } }
@@ -42,6 +38,16 @@ package final class PostgresConnection {
         guard PQparameterStatus(handle, "server_encoding").map({ String(cString: $0) }) ?? "UTF8" == "UTF8" else {
             throw SluiceError(.storeSchema, "the database \(address) does not have the encoding UTF8")
         }
+        if !address.isPooled { try execute(Self.settings(isLocal: false)) }
+    }
+
+    /// Sets what values and statements depend on, whatever the role, the database or the server sets: doubles with all
+    /// their digits, times and constants in their usual form. `isLocal` sets it for the open transaction alone.
+    package static func settings(isLocal: Bool) -> String {
+        [
+            "client_encoding = 'UTF8'", "extra_float_digits = 3", "DateStyle = 'ISO, MDY'", "TimeZone = 'UTC'",
+            "IntervalStyle = 'postgres'", "standard_conforming_strings = on",
+        ].map { "SET \(isLocal ? "LOCAL " : "")\($0); " }.joined()
     }
 
     deinit { close() }
@@ -136,7 +142,7 @@ package final class PostgresConnection {
     private func results() throws -> [PostgresResult] {
         var results: [PostgresResult] = []
         var failure: PostgresFailure?
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + address.patience
         while let result = try next(deadline) {
             if result.status == PGRES_FATAL_ERROR || result.status == PGRES_BAD_RESPONSE {
                 failure = failure ?? result.failure
@@ -145,6 +151,9 @@ package final class PostgresConnection {
         }
         if var failure {
             if !isOpen { failure.state = nil }
+            // A statement or a plan that the server has forgotten, because a column has another type, say: with the
+            // connection everything goes that was prepared on it.
+            if ["26000", "0A000"].contains(failure.state) { close() }
             throw failure
         }
         return results

@@ -14,6 +14,13 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
 
     package var description: String { state.map { "PostgreSQL \($0): \(reason)" } ?? reason }
 
+    /// The failure of what has waited for a connection for as long as it may.
+    package static let tooLate = PostgresFailure(
+        state: nil, reason: "what came before was not answered in time")
+
+    /// The SQLSTATE of a lock that was not free in time.
+    package static let lockTaken = "55P03"
+
     /// Stands in the place of an SQLSTATE where TLS could not be agreed on: libpq has none for it.
     static let untrusted = "TLS"
 
@@ -28,7 +35,7 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
         guard let state, !isBroken else { return true }
         // Serialization failures, deadlocks, locks, timeouts; statements and plans that the server has forgotten; a server
         // that has become a replica.
-        return state.hasPrefix("40") || ["55P03", "57014", "26000", "0A000", "25006", "53300"].contains(state)
+        return state.hasPrefix("40") || [Self.lockTaken, "57014", "26000", "0A000", "25006", "53300"].contains(state)
     }
 
     /// The error as the storage's user sees it. `address` tells which database.

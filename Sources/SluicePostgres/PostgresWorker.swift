@@ -20,8 +20,13 @@ package actor PostgresWorker {
 
     /// Runs `body` with the connection, alone.
     ///
-    /// - Throws: what `body` throws, and ``SluiceError`` of code `storeClosed` after ``close()``.
-    package func run<Result: Sendable>(_ body: @Sendable (PostgresConnection) throws -> Result) throws -> Result {
+    /// - Parameter deadline: until when it has to have begun; nil for no such time.
+    /// - Throws: what `body` throws, ``PostgresFailure`` without an SQLSTATE after the deadline, and ``SluiceError`` of code
+    ///   `storeClosed` after ``close()``.
+    package func run<Result: Sendable>(
+        before deadline: ContinuousClock.Instant? = nil, _ body: @Sendable (PostgresConnection) throws -> Result
+    ) throws -> Result {
+        if let deadline, ContinuousClock.now >= deadline { throw PostgresFailure.tooLate }
         guard !isClosed else { throw SluiceError(.storeClosed, "the storage is closed; open it anew") }
         let connection = try self.connection.flatMap { $0.isOpen ? $0 : nil } ?? open()
         self.connection = connection

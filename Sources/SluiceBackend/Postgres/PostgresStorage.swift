@@ -16,6 +16,7 @@ final class PostgresStorage: Storage {
     private let writer: PostgresWriter
     private let listener: PostgresListener
     private let replica: PostgresReplica?
+    private let tables = PostgresTables()
 
     /// How many reads may wait for one connection.
     private static let longestQueue = 200
@@ -30,7 +31,7 @@ final class PostgresStorage: Storage {
         loads = Mutex(Array(repeating: 0, count: readers.count))
         let replica = replica.map { PostgresReplica($0) }
         self.replica = replica
-        writer = PostgresWriter(address, environment) { replica?.note($0) }
+        writer = PostgresWriter(address, environment, tables) { replica?.note($0) }
         listener = PostgresListener(address)
     }
 
@@ -55,11 +56,12 @@ final class PostgresStorage: Storage {
         }
         guard let index else { throw SluiceError(.storeBusy, "too many requests wait for the database; try again") }
         defer { loads.withLock { $0[index] -= 1 } }
+        let deadline = ContinuousClock.now + address.patience
         var tries = 1
         while true {
             do {
-                return try await readers[index].run { connection in
-                    let transaction = try PostgresTransaction.reading(connection)
+                return try await readers[index].run(before: deadline) { [tables] connection in
+                    let transaction = try PostgresTransaction.reading(connection, tables)
                     do {
                         let result = try body(transaction)
                         try transaction.end()
@@ -70,7 +72,9 @@ final class PostgresStorage: Storage {
                     }
                 }
             } catch let failure as PostgresFailure {
-                guard failure.isTransient, tries < Self.mostTries else { throw failure.error(address) }
+                guard failure.isTransient, tries < Self.mostTries, ContinuousClock.now < deadline else {
+                    throw failure.error(address)
+                }
                 tries += 1
             }
         }

@@ -12,10 +12,12 @@ final class PostgresWriter: Sendable {
     /// How often a transaction is tried again where another was in its way or the connection was lost.
     private static let mostTries = 4
     /// For how long it is tried to find out what became of a commit.
-    private static let patience = Duration.seconds(20)
+    private static let patience = Duration.seconds(18)
 
     private struct State {
+        /// Those that wait, in the order of their numbers.
         var waiting: [PostgresWrite] = []
+        var next = 0
         var isRunning = false
     }
 
@@ -28,12 +30,12 @@ final class PostgresWriter: Sendable {
     private let note: @Sendable (HistoryPoint?) -> Void
 
     init(
-        _ address: PostgresAddress, _ environment: SyncEnvironment,
+        _ address: PostgresAddress, _ environment: SyncEnvironment, _ tables: PostgresTables,
         note: @escaping @Sendable (HistoryPoint?) -> Void = { _ in }
     ) {
         self.address = address
         self.note = note
-        let session = PostgresSession(environment)
+        let session = PostgresSession(environment, tables)
         self.session = session
         worker = PostgresWorker(label: "sluice.postgres.writer") {
             let connection = try PostgresConnection(address)
@@ -50,8 +52,19 @@ final class PostgresWriter: Sendable {
         _ body: @escaping @Sendable (any StorageConnection) throws -> Result
     ) async throws -> Result {
         let result = Mutex<Result?>(nil)
+        let number = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        let deadline = ContinuousClock.now + address.patience
+        let limit = Task { [weak self] in
+            try await Task.sleep(until: deadline)
+            self?.giveUp(number)
+        }
+        defer { limit.cancel() }
         try await withCheckedThrowingContinuation { (turn: CheckedContinuation<Void, any Error>) in
             let write = PostgresWrite(
+                number: number, deadline: deadline,
                 run: { connection in
                     let value = try body(connection)
                     result.withLock { $0 = value }
@@ -75,6 +88,14 @@ final class PostgresWriter: Sendable {
         return value
     }
 
+    /// Refuses a write that waits still. One that has begun goes on.
+    private func giveUp(_ number: Int) {
+        let write = state.withLock { state in
+            state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+        }
+        write?.end(.failure(PostgresFailure.tooLate.error(address)))
+    }
+
     private func drain() async {
         while true {
             let writes = state.withLock { state in
@@ -86,7 +107,13 @@ final class PostgresWriter: Sendable {
             if writes.isEmpty { return }
             if await !commit(writes) {
                 // One of them ended the transaction for all.
-                for write in writes { _ = await commit([write]) }
+                for write in writes {
+                    if ContinuousClock.now < write.deadline {
+                        _ = await commit([write])
+                    } else {
+                        write.end(.failure(PostgresFailure.tooLate.error(address)))
+                    }
+                }
             }
         }
     }
@@ -120,13 +147,15 @@ final class PostgresWriter: Sendable {
                             cause: lost.failure))
                 }
             } catch let failure as PostgresFailure {
-                if failure.isTransient, tries < Self.mostTries {
+                let isInTime = writes.contains { ContinuousClock.now < $0.deadline }
+                if failure.isTransient, tries < Self.mostTries, isInTime {
                     tries += 1
                     // Others that were in the way have to end first; each waits for another length of time.
                     try? await Task.sleep(for: .milliseconds(Int64.random(in: 5...25) << Int64(tries)))
                     continue
                 }
-                if writes.count > 1 { return false }
+                // A lost connection is the fault of none of them.
+                if writes.count > 1, !failure.isBroken { return false }
                 return fail(writes, failure.error(address))
             } catch {
                 if writes.count > 1 { return false }
@@ -145,7 +174,7 @@ final class PostgresWriter: Sendable {
     ) throws -> [Result<Void, any Error>] {
         let attempt = session.nextAttempt()
         let transaction = try PostgresTransaction.writing(
-            connection, process: session.process, attempt: attempt, ordered: session.ordered)
+            connection, session.tables, process: session.process, attempt: attempt, ordered: session.ordered)
         var outcomes: [Result<Void, any Error>] = []
         do {
             for write in writes {
@@ -184,7 +213,7 @@ final class PostgresWriter: Sendable {
                 // Where the lost transaction is still under way, it holds the row: this waits for its end.
                 do {
                     let results = try connection.execute(
-                        "BEGIN; SET LOCAL lock_timeout = 15000; SELECT attempt FROM sluice_processes "
+                        "BEGIN READ WRITE; SET LOCAL lock_timeout = 15000; SELECT attempt FROM sluice_processes "
                             + "WHERE id = \(try connection.literal(process)) FOR UPDATE; COMMIT")
                     return results.contains { $0.count == 1 && $0.integer(0, 0) == attempt }
                 } catch {
@@ -208,6 +237,9 @@ final class PostgresWriter: Sendable {
 
 /// A write that waits for its transaction.
 struct PostgresWrite: Sendable {
+    var number: Int
+    /// Until when it has to have begun.
+    var deadline: ContinuousClock.Instant
     var run: @Sendable (any StorageConnection) throws -> Void
     var end: @Sendable (Result<Void, any Error>) -> Void
 }

@@ -35,6 +35,10 @@ import Testing
             ("CREATE TABLE t (code text PRIMARY KEY, n int); INSERT INTO t VALUES ('a/b')", rules(), "1 of its keys"),
             ("CREATE TABLE t (code text PRIMARY KEY, n int); CREATE TABLE sluice_copy_t ()", rules(), "sluice_copy_t"),
             ("CREATE TABLE t (code text PRIMARY KEY, n int)", rules(key: nil), "names no key column"),
+            (
+                "CREATE TABLE t (code text PRIMARY KEY, n int); ALTER TABLE t ENABLE ROW LEVEL SECURITY", rules(),
+                "row level security"
+            ),
         ])
     func refusals(sql: String, rules: BackendConfiguration.Table, says: String) async throws {
         let own = try AdoptTests.Operator(sql, rules)

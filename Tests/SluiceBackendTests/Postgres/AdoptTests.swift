@@ -232,3 +232,28 @@ import Testing
         try await fixture.backend.close()
     }
 }
+
+@Suite("Triggers of adopted tables", .enabled(if: !TestDatabase.isSQLite, "needs .ci/postgres"))
+struct AdoptedTriggerTests {
+    @Test("values that the copy has no form for are in the way of no statement of the operator's")
+    func values() async throws {
+        var rules = BackendConfiguration.Table("t", columns: [.init("n", .real), .init("j", .json)])
+        rules.key = "code"
+        let own = try AdoptTests.Operator("CREATE TABLE t (code text PRIMARY KEY, n numeric, j json)", rules)
+        try await own.adopt()
+        _ = try own.sql(
+            """
+            INSERT INTO t VALUES ('a', 1e-400, '{"x":"\\u0000"}'), ('b', 1e400, '[1e200000]'), ('c', 0, '{"x":1,"x":2}'),
+                ('d', -2.5, '[1]')
+            """)
+        let fixture = try await own.fixture()
+        let rows = await fixture.send(.get, "/tables/t").json.elements ?? []
+        #expect(rows.map { $0["n"]?.double } == [0, nil, 0, -2.5])
+        #expect(rows.map { $0["j"] } == [.null, .null, ["x": 2], [1]])
+        #expect(await fixture.send(.patch, "/tables/t/d", #"{"j":[1e5000]}"#).status == 400)
+        #expect(await fixture.send(.patch, "/tables/t/d", #"{"j":[1e-5]}"#).status == 200)
+        try await fixture.backend.close()
+        _ = try await Backend.undoAdoption("t", of: own.configuration)
+        #expect(try own.sql("SELECT count(*) FROM pg_proc WHERE proname LIKE 'sluice%'") == [[.integer(0)]])
+    }
+}

@@ -20,7 +20,9 @@ struct AdoptedRecords: RecordStorage {
 
     // MARK: Definition
 
-    func check(_ rules: BackendConfiguration.Table) throws {
+    func with(_ schema: TableSchema) -> any RecordStorage { AdoptedRecords(table, schema) }
+
+    func check(_ rules: BackendConfiguration.Table, on connection: any StorageConnection) throws {
         func mismatch(_ reason: String) -> SluiceError {
             SluiceError(
                 .storeSchema, "\(reason); adopt the table anew: sluice backend adopt --undo \(table.name), then adopt",
@@ -32,13 +34,17 @@ struct AdoptedRecords: RecordStorage {
         guard rules.softDelete == table.softDelete else {
             throw mismatch("the table was adopted with softDelete: \(table.softDelete)")
         }
+        let rows = try connection.run(AdoptedTable.rowSecuritySQL, [.text(table.place)])
+        guard rows.first?.first != .integer(1) else {
+            throw SluiceError(.storeSchema, AdoptedTable.rowSecurityReason, table: table.name)
+        }
     }
 
     func create(on connection: any StorageConnection) throws {
         throw SluiceError(.storeSchema, "an adopted table is not made by the backend", table: table.name)
     }
 
-    func extend(to wanted: TableSchema, on connection: any StorageConnection) throws -> any RecordStorage {
+    func extend(to wanted: TableSchema, on connection: any StorageConnection) throws -> (any RecordStorage)? {
         let known = Set(schema.columns)
         let added = wanted.columns.filter { !known.contains($0) }.map(\.name.text).joined(separator: ", ")
         throw SluiceError(
@@ -57,9 +63,9 @@ struct AdoptedRecords: RecordStorage {
         try copy.record(id, on: connection)
     }
 
-    func records(matching query: Query, on connection: any StorageConnection) throws -> [JSON] {
-        try copy.records(matching: query, on: connection)
-    }
+    func forEach(
+        _ query: Query, on connection: any StorageConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
+    ) throws { try copy.forEach(query, on: connection, body) }
 
     func count(matching query: Query, on connection: any StorageConnection) throws -> Int {
         try copy.count(matching: query, on: connection)
@@ -71,8 +77,9 @@ struct AdoptedRecords: RecordStorage {
     ) throws { try copy.scan(matching: filter, on: connection, body) }
 
     func append(
-        _ query: Query, most: Int, _ text: ListText, to output: inout [UInt8], on connection: any StorageConnection
-    ) throws -> Bool { try copy.append(query, most: most, text, to: &output, on: connection) }
+        _ query: Query, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
+        on connection: any StorageConnection
+    ) throws -> (count: Int, hasMore: Bool) { try copy.append(query, size, text, to: &output, on: connection) }
 
     // MARK: Writing
 
@@ -163,7 +170,14 @@ struct AdoptedRecords: RecordStorage {
     /// The value as the operator's column takes it.
     private func value(_ value: JSON, _ column: AdoptedTable.Column, _ id: RecordID) throws -> SQLValue {
         if value == .null { return .null }
-        switch PostgresColumns.stored(value, column.type).value {
+        if column.type == .json, !PostgresJSON.isBounded(value) {
+            throw refusal("the column \(column.name) would write a number out with more than a thousand digits", id)
+        }
+        // The operator's column has the document itself.
+        let stored =
+            column.type == .json && [.array, .object].contains(value.kind)
+            ? .text(value.description) : PostgresColumns.stored(value, column.type).value
+        switch stored {
         case .null, .blob:
             throw refusal("the column \(column.name) holds values of the type \(column.type.rawValue) alone", id)
         // As texts, which become what the column is without being rounded on the way.

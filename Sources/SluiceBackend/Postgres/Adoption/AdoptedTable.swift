@@ -47,6 +47,12 @@ struct AdoptedTable: Sendable, Hashable {
         }
     }
 
+    /// Asks whether a table, by its quoted name, has row level security.
+    static let rowSecuritySQL = "SELECT relrowsecurity FROM pg_class WHERE oid = to_regclass($1)"
+    static let rowSecurityReason =
+        "the table has row level security, and what is served is a copy, which its policies do not guard; leave it "
+        + "unadopted, or say who sees which records by perUser or view and switch its row level security off"
+
     // MARK: Names in SQL
 
     /// A name with its quotes.
@@ -65,6 +71,8 @@ struct AdoptedTable: Sendable, Hashable {
     var copy: String { Self.own("sluice_copy_", name) }
     /// The name of the triggers' function, without quotes.
     var function: String { Self.own("sluice_adopt_", name) }
+    /// The name of the function that reads documents which `jsonb` may not have, without quotes.
+    var documentFunction: String { Self.own("sluice_json_", name) }
 
     /// A name of the backend's for something of the table, in the 63 bytes that names have.
     private static func own(_ prefix: String, _ name: String) -> String {

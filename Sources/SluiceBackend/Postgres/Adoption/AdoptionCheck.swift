@@ -23,6 +23,8 @@ struct AdoptionCheck {
         guard let key = rules.key else { throw refusal("the configuration names no key column of the table (key:)") }
         try checkCatalog()
         let (oid, schema) = try place()
+        let security = try connection.query(AdoptedTable.rowSecuritySQL, [.text(AdoptedTable.quoted(name))])
+        guard security.text(0, 0) != "t" else { throw refusal(AdoptedTable.rowSecurityReason) }
         try checkKey(key, oid)
         let columns = try columns(oid)
         guard let found = columns[ExactName(key)] else { throw refusal("the table has no column \(key)") }
@@ -190,11 +192,13 @@ struct AdoptionCheck {
         {
             throw refusal("the database has something of the name \(table.copy) already")
         }
-        let functions = try connection.query(
-            "SELECT count(*) FROM pg_proc WHERE proname = $1 AND pronamespace = current_schema()::regnamespace",
-            [.text(table.function)])
-        guard functions.integer(0, 0) == 0 else {
-            throw refusal("the database has a function of the name \(table.function) already")
+        for name in [table.function, table.documentFunction] {
+            let functions = try connection.query(
+                "SELECT count(*) FROM pg_proc WHERE proname = $1 AND pronamespace = current_schema()::regnamespace",
+                [.text(name)])
+            guard functions.integer(0, 0) == 0 else {
+                throw refusal("the database has a function of the name \(name) already")
+            }
         }
         let triggers = try connection.query(
             "SELECT tgname::text FROM pg_trigger WHERE tgrelid = $1::oid AND NOT tgisinternal", [.integer(oid)]

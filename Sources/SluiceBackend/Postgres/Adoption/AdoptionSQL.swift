@@ -35,7 +35,7 @@ struct AdoptionSQL {
     /// What adopts the table, in one transaction that holds the lock on the counter.
     var adopting: [String] {
         ["LOCK TABLE \(table.place) IN SHARE ROW EXCLUSIVE MODE", PostgresRecords(copied, table.copy).createSQL]
-            + [functionSQL]
+            + documentSQL + [functionSQL]
             + Self.triggers.map { suffix, events, tables in
                 "CREATE TRIGGER sluice_adopt_\(suffix) \(events) ON \(table.place) \(tables)"
                     + "FOR EACH STATEMENT EXECUTE FUNCTION \(function)"
@@ -68,6 +68,25 @@ struct AdoptionSQL {
     private var counterSQL: String { "UPDATE sluice_counter SET value = value + (SELECT count(*) FROM \(copy))" }
 
     private static let now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 10"
+
+    /// What makes `jsonb` of a column of the type `json`: NULL where `jsonb` has no such document. A trigger must not be
+    /// in the way of the operator's own SQL.
+    private var documentSQL: [String] {
+        guard table.columns.contains(where: { $0.held == "json" }) else { return [] }
+        return [
+            """
+            CREATE FUNCTION \(document)(held json) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $sluice$
+            BEGIN
+                RETURN held::jsonb;
+            EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+                RETURN NULL;
+            END
+            $sluice$
+            """
+        ]
+    }
+
+    private var document: String { "\(AdoptedTable.quoted(home)).\(AdoptedTable.quoted(table.documentFunction))" }
 
     // MARK: The triggers' function
 
@@ -150,7 +169,7 @@ struct AdoptionSQL {
     private func insert(from source: String, _ stamps: Stamps, and more: String) -> String {
         let key = "t.\(AdoptedTable.quoted(table.key))"
         let own = table.columns.map { AdoptedTable.quoted($0.name.text) }
-        let shown = table.columns.enumerated().map { "\(Self.shown($1)) AS c\($0)" }
+        let shown = table.columns.enumerated().map { "\(self.shown($1)) AS c\($0)" }
         let number = table.hasNumbers ? [AdoptedTable.quoted(SystemColumn.number.text)] : []
         let names = ["id"] + number + own + ["\"createdAt\"", "\"updatedAt\"", "version", "deleted"]
         let moment = stamps.moment("n")
@@ -176,13 +195,15 @@ struct AdoptionSQL {
 
     /// The value of the operator's column in the form that the copy has. What that form cannot hold is NULL: a trigger
     /// must not be in the way of the operator's own SQL.
-    private static func shown(_ column: AdoptedTable.Column) -> String {
+    private func shown(_ column: AdoptedTable.Column) -> String {
         let place = "t.\(AdoptedTable.quoted(column.name.text))"
         switch column.type {
         case .string: return "\(place)::text"
         case .integer: return "\(place)::bigint"
-        // Neither infinities nor what is no number.
-        case .real: return "CASE WHEN abs(\(place)) < 1e300 THEN \(place)::double precision END"
+        // Neither infinities nor what is no number. What is nearer to zero than doubles are is zero.
+        case .real:
+            return "CASE WHEN abs(\(place)) < 1e-300 THEN 0 "
+                + "WHEN abs(\(place)) < 1e300 THEN \(place)::double precision END"
         case .boolean: return place
         case .date:
             // The years that times have.
@@ -194,7 +215,7 @@ struct AdoptionSQL {
                 return "CASE WHEN \(place) >= '0001-01-01 00:00:00Z' AND \(place) < '10000-01-01 00:00:00Z' "
                     + "THEN \(place) END"
             }
-        case .json: return "\(place)::jsonb"
+        case .json: return column.held == "json" ? "\(document)(\(place))" : place
         }
     }
 
@@ -223,7 +244,8 @@ struct AdoptionSQL {
     /// What takes everything away again that adopting brought.
     var undoing: [String] {
         Self.triggerNames.map { "DROP TRIGGER IF EXISTS \($0) ON \(table.place)" } + [
-            "DROP FUNCTION \(function)", "DROP TABLE \(copy)", "DELETE FROM sluice_tables WHERE name = \(name)",
+            "DROP FUNCTION \(function)", "DROP FUNCTION IF EXISTS \(document)(json)",
+            "DROP TABLE \(copy)", "DELETE FROM sluice_tables WHERE name = \(name)",
             "DELETE FROM sluice_properties WHERE name = \(name)",
         ]
     }

@@ -15,6 +15,8 @@ struct ChangeStream: Sendable {
     }
 
     private static let name = "changes"
+    /// How long a stream waits for a database that is away.
+    private static let pause = Duration.seconds(1)
 
     let table: String
     private let backend: Backend
@@ -55,6 +57,11 @@ struct ChangeStream: Sendable {
         while !Task.isCancelled {
             let seen = backend.served.signals.generation(of: table)
             let response = await list(token: token, isFirst: false)
+            if response.status == 503 {
+                // The database is away or busy: the stream waits for it.
+                guard (try? await Pause.wait(for: Self.pause)) != nil else { return nil }
+                return sign
+            }
             guard response.status == 200, let token = Self.token(of: response) else {
                 // The client begins afresh, or lost its right: it learns the reason where it asks again.
                 return generation < 0 ? nil : end(response)
@@ -65,12 +72,15 @@ struct ChangeStream: Sendable {
             generation = seen
             switch await backend.served.signals.wait(for: table, since: seen) {
             case .changed: continue
-            case .heartbeat: return Self.bytes(": \(backend.served.environment.now())\n\n")
+            case .heartbeat: return sign
             case .ended: return nil
             }
         }
         return nil
     }
+
+    /// A sign of life.
+    private var sign: [UInt8] { Self.bytes(": \(backend.served.environment.now())\n\n") }
 
     private mutating func end(_ response: Response) -> [UInt8] {
         generation = -1
@@ -101,7 +111,9 @@ struct ChangeStream: Sendable {
         head.path = text.isEmpty ? String(path) : "\(path)?\(text)"
         if let prefer = HTTPField.Name("Prefer") { head.headerFields[prefer] = "odata.track-changes" }
         // It follows a commit, so it has to see it.
-        return await ReadFloor.$isLatest.withValue(true) { [head] in await backend.respond(to: Request(head)) }
+        return await backend.served.turns.take { [head] in
+            await ReadFloor.$isLatest.withValue(true) { await backend.respond(to: Request(head)) }
+        }
     }
 
     /// A page as an event; nothing for one without rows.

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
 internal import SluiceCore
@@ -81,23 +80,15 @@ final class RateLimiter: Sendable {
     func client(_ head: HTTPRequest, user: String?, from address: SocketAddress?) -> Client {
         if let user { return .user(Array(user.utf8)) }
         if let addressField, let entry = head.headerFields[addressField]?.split(separator: ",").last,
-            let named = Self.address(entry.filter { !$0.isWhitespace })
+            let named = NetworkAddress(entry)
         {
-            return .address(named)
+            return .address(Self.bytes(named))
         }
-        return address?.ipAddress.flatMap(Self.address).map { .address($0) } ?? .unknown
+        return (address?.ipAddress).flatMap { NetworkAddress($0) }.map { .address(Self.bytes($0)) } ?? .unknown
     }
 
-    /// The bytes of an address that are the client's; nil if it is no address.
-    private static func address(_ text: String) -> [UInt8]? {
-        var v4 = [UInt8](repeating: 0, count: 4)
-        if inet_pton(AF_INET, text, &v4) == 1 { return v4 }
-        var v6 = [UInt8](repeating: 0, count: 16)
-        guard inet_pton(AF_INET6, text, &v6) == 1 else { return nil }
-        // An IPv4 address as a listener on IPv6 sees it.
-        let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
-        return Array(v6.starts(with: mapped) ? v6.suffix(4) : v6.prefix(8))
-    }
+    /// The bytes of an address that are the client's.
+    private static func bytes(_ address: NetworkAddress) -> [UInt8] { Array(address.bytes.prefix(8)) }
 }
 
 /// What a request is let in by: for a batch to pay for its parts.

@@ -29,7 +29,7 @@ struct ODataRoutes: Sendable {
             service.csrf.answer(request.head, &reply.headers)
             return reply.response(version, isV1: call.knowsV1Only)
         } catch {
-            return Self.response(to: Self.refusal(of: error, request.head), request.head)
+            return Self.response(to: served.refusal(of: error, request.head), request.head)
         }
     }
 
@@ -45,15 +45,7 @@ struct ODataRoutes: Sendable {
         do {
             return try await answer(call)
         } catch {
-            return ODataReply(Self.refusal(of: error, call.head), call.version, call.head, call.target)
-        }
-    }
-
-    static func refusal(of error: any Error, _ head: HTTPRequest) -> Refusal {
-        switch error {
-        case let refusal as Refusal: refusal.hiding(head)
-        case let error as SluiceError: Refusal(error).hiding(head)
-        default: Refusal(.internalServerError, "the request failed")
+            return ODataReply(served.refusal(of: error, call.head), call.version, call.head, call.target)
         }
     }
 

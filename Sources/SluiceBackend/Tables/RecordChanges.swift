@@ -35,7 +35,7 @@ struct RecordChanges: Sendable {
     /// The answer to an insert, with the address of what is new.
     private func created(_ stored: JSON) -> Reply {
         var reply = request.reply(.created, stored)
-        let path = request.target.path
+        let path = request.target.clientPath
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
         reply.headers[.location] =
             "\(request.target.origin)\(base)/\(PercentEncoding.segment(stored["id"]?.string ?? ""))"

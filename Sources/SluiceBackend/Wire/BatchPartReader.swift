@@ -26,6 +26,7 @@ struct BatchPartReader {
         var head = HTTPRequest(
             method: method, scheme: outer.scheme, authority: outer.authority, path: try Self.path(url))
         head.headerFields = try Self.headers(element["headers"])
+        head.inheritPrefix(of: outer)
         let inner = RequestTarget(head)
         guard inner.segments.dropFirst().first != BatchRequest.name else {
             throw Self.refusal("a batch holds no batch")

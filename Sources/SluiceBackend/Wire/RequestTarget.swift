@@ -11,6 +11,12 @@ struct RequestTarget: Sendable {
     var path: String
     /// `http://host:port`, or nothing where the request names no host that can be written into a header.
     var origin: String
+    /// The path that a proxy has taken away before the request came; empty for none.
+    var prefix: String
+    /// What the addresses of this server begin with.
+    var base: String { origin + prefix }
+    /// The path as the client sent it.
+    var clientPath: String { prefix + path }
 
     init(_ head: HTTPRequest) {
         let target = head.path ?? "/"
@@ -26,6 +32,7 @@ struct RequestTarget: Sendable {
                 return (PercentEncoding.decoded(sides[0]), sides.count > 1 ? PercentEncoding.decoded(sides[1]) : "")
             }
         }
+        prefix = head.forwardedPrefix
         let authority = head.authority ?? ""
         let isPlain = authority.utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || "-.:[]".utf8.contains(byte)

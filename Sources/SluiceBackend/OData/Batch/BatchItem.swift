@@ -134,6 +134,7 @@ struct BatchItemReader {
             }
             head.headerFields.append(HTTPField(name: field, value: value))
         }
+        head.inheritPrefix(of: call.head)
         // The user of the batch, where the request names none of its own.
         if !Self.userFields.contains(where: { head.headerFields.contains($0) }) {
             for field in Self.userFields {
@@ -148,6 +149,9 @@ struct BatchItemReader {
         let root = "/" + call.version.root.joined(separator: "/") + "/"
         var path = url[...]
         if let scheme = url.firstRange(of: "://") { path = url[scheme.upperBound...].drop { $0 != "/" } }
+        if !call.target.prefix.isEmpty, path.hasPrefix(call.target.prefix + root) {
+            path = path.dropFirst(call.target.prefix.count)
+        }
         if path.hasPrefix(root) { return String(path) }
         return root + path.drop { $0 == "/" }
     }

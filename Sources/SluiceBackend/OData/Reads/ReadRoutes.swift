@@ -34,7 +34,7 @@ struct ReadRoutes: Sendable {
         let options = try QueryOptions(call, set)
         let format = try call.entityFormat()
         if options.isApplied, suffix == nil { return try await AppliedReads(call).reply(set, step, format) }
-        let base = call.target.origin + call.target.path
+        let base = call.target.origin + call.target.clientPath
         let tracksChanges =
             call.preferences.tracksChanges && options.query.top == nil && options.query.skip == 0
             && options.query.order.isEmpty && options.expansions.isEmpty && suffix == nil

@@ -40,7 +40,7 @@ struct ServiceCall: Sendable {
     }
 
     /// The address of the service's root; `http://host/odata/v4/`.
-    var root: String { "\(target.origin)/\(version.root.joined(separator: "/"))/" }
+    var root: String { "\(target.base)/\(version.root.joined(separator: "/"))/" }
 
     /// The segments of the path below the root.
     var segments: [String] { resolved(Array(target.segments.dropFirst(2))) }
@@ -55,7 +55,9 @@ struct ServiceCall: Sendable {
             let path = address[scheme.upperBound...].drop { $0 != "/" }
             head.path = String(path)
         }
-        let segments = RequestTarget(head).segments
+        var segments = RequestTarget(head).segments
+        let prefix = target.prefix.split(separator: "/").map { PercentEncoding.decoded($0) }
+        if segments.starts(with: prefix + version.root) { segments.removeFirst(prefix.count) }
         let isWhole = address.hasPrefix("/") || address.contains("://")
         guard !isWhole || segments.starts(with: version.root) else {
             throw Refusal(.badRequest, "the address \(address) is not one of this service")

@@ -35,6 +35,7 @@ import Testing
         "GatewayTests.offline": ["gateway.socket"],
         "GatewayTests.port": ["gateway.port", "gateway.token-file"],
         "GatewayTests.unguarded": ["gateway.any-local-user"],
+        "DaemonSettingsTests.metrics": ["metrics.port"],
         "InspectorTests.access": ["inspector.port"],
         "InspectorTests.readOnly": ["inspector.read-only", "inspector.bodies"],
         "TracingTests.exports": ["tracing.endpoint", "tracing.service"],

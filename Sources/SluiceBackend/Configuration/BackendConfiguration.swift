@@ -62,6 +62,12 @@ public struct BackendConfiguration: Sendable, Hashable {
     public var rateLimit: RateLimit?
     /// What listeners take of a client.
     public var limits = Limits()
+    /// The address that `sluice serve` listens on; a program gives its ``BackendServer`` one.
+    public var host = "127.0.0.1"
+    /// Whether `sluice serve` answers `GET /metrics`.
+    public var metrics = false
+    /// The proxies whose word counts about scheme, host and path that clients use: links in answers are written by it.
+    public var proxies = AddressRange.loopback
 
     /// A configuration.
     public init(

@@ -11,7 +11,7 @@ struct ConfigurationReader {
         let root = try file.root().named("the configuration")
         let members = try root.members([
             "database", "replica", "auth", "tables", "requestIdsExpire", "odata", "plugins", "secrets", "rateLimit",
-            "limits",
+            "limits", "proxies", "host", "metrics",
         ])
         guard let database = members["database"] else {
             throw root.refusal("the key database is missing, such as database: sqlite:backend.db")
@@ -37,6 +37,9 @@ struct ConfigurationReader {
         }
         if let limit = members["rateLimit"], !limit.isNull { configuration.rateLimit = try rateLimit(limit) }
         if let limits = members["limits"] { configuration.limits = try self.limits(limits) }
+        if let host = members["host"] { configuration.host = try host.text() }
+        if let metrics = members["metrics"] { configuration.metrics = try metrics.flag() }
+        if let proxies = members["proxies"] { configuration.proxies = try ranges(proxies) }
         let entries = try tables.entries()
         guard !entries.isEmpty else { throw tables.refusal("tables is a mapping of names to their rules") }
         for entry in entries { configuration.tables.append(try TableReader(self, entry.key, entry.value).table()) }
@@ -94,6 +97,17 @@ struct ConfigurationReader {
                     + "SLUICE_JWT_SECRET; or jwks, a file with public keys")
         }
         return .init(keyFile: file, issuer: issuer, audience: audience)
+    }
+
+    private func ranges(_ node: ConfigurationNode) throws(SluiceError) -> [AddressRange] {
+        var ranges: [AddressRange] = []
+        for text in try node.lists().joined() {
+            guard let range = AddressRange(text) else {
+                throw node.refusal("proxies are addresses or networks, such as [10.0.0.0/8, \"::1\"], not \(text)")
+            }
+            ranges.append(range)
+        }
+        return ranges
     }
 
     func absolute(_ path: String) -> String {

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+public import Logging
 internal import SluiceConfiguration
 public import SluiceCore
 
@@ -27,12 +28,14 @@ public final class Backend: Sendable {
     ///   - hooks: code of the server's own around the requests of a table, by the table's name.
     ///   - operations: code of the server's own that OData clients call by its name.
     ///   - environment: clock and ids.
+    ///   - logger: gets each failure with its cause, such as an SQLSTATE and the database's words.
     /// - Throws: ``SluiceError`` of a store code where the database cannot be used, `invalidArgument`, `invalidTable`
     ///   or `invalidRecord` where the configuration, a seed or the secret for tokens is wrong or missing.
     public init(
         _ configuration: BackendConfiguration, hooks: [String: any TableHooks] = [:],
-        operations: [ODataOperation] = [], environment: SyncEnvironment = .system
+        operations: [ODataOperation] = [], environment: SyncEnvironment = .system, logger: Logger? = nil
     ) async throws {
+        let logger = logger ?? Logger(label: "sluice.backend") { _ in SwiftLogNoOpLogHandler() }
         try configuration.validate()
         guard configuration.plugins == nil else {
             throw SluiceError(
@@ -41,7 +44,8 @@ public final class Backend: Sendable {
         try Self.check(hooks, configuration)
         let database = configuration.database.storage(replica: configuration.replica, environment)
         do {
-            served = try await ServedTables(configuration, database, hooks: hooks, environment: environment)
+            served = try await ServedTables(
+                configuration, database, hooks: hooks, environment: environment, logger: logger)
             let secret = try await database.secret()
             odata = try configuration.odata.map { [served] (rules) throws(SluiceError) in
                 try ODataService(rules, served.all, operations, secret: secret)

@@ -8,8 +8,22 @@ internal import SluiceCore
 struct BackendResponder: HTTPResponder {
     let backend: Backend
     let streams: OpenStreams
+    let status: StatusRoutes
+    let meters: BackendMeters
 
     func respond(to request: Hummingbird.Request, context: BackendContext) async throws -> Hummingbird.Response {
+        if let answer = await status.reply(to: request.head) { return Self.response(answer) }
+        let begun = ContinuousClock.now
+        let proxies = ForwardedHead(proxies: backend.configuration.proxies)
+        let request = Hummingbird.Request(
+            head: proxies.head(request.head, from: context.channel.remoteAddress), body: request.body)
+        let response = try await answer(request, context)
+        meters.count(request.head, response.status, took: begun.duration(to: .now))
+        return response
+    }
+
+    private func answer(_ request: Hummingbird.Request, _ context: BackendContext) async throws -> Hummingbird.Response
+    {
         let allowance: Allowance?
         do throws(Refusal) {
             allowance = try await backend.admit(request.head, from: context.channel.remoteAddress)

@@ -1,3 +1,4 @@
+public import CoreMetrics
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
@@ -15,16 +16,28 @@ public struct BackendServer: Service {
     private let host: String
     private let port: Int
     private let logger: Logger
+    private let metrics: any MetricsFactory
+    private let metricsText: (@Sendable () -> String)?
     private let onListening: @Sendable (Int) async -> Void
 
-    /// A listener on `host` and `port`; port 0 is any free one. `onListening` gets the port once connections are taken.
+    /// A listener.
+    ///
+    /// - Parameters:
+    ///   - host: the address to listen on.
+    ///   - port: the port; 0 is any free one.
+    ///   - metrics: where requests are counted.
+    ///   - metricsText: what `GET /metrics` answers; nil where nothing is at that path.
+    ///   - onListening: gets the port once connections are taken.
     public init(
         backend: Backend, host: String = "127.0.0.1", port: Int = 0, logger: Logger? = nil,
+        metrics: any MetricsFactory = MetricsSystem.factory, metricsText: (@Sendable () -> String)? = nil,
         onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) {
         self.backend = backend
         self.host = host
         self.port = port
+        self.metrics = metrics
+        self.metricsText = metricsText
         self.onListening = onListening
         if let logger {
             self.logger = logger
@@ -37,10 +50,13 @@ public struct BackendServer: Service {
     ///
     /// - Throws: ``SluiceError`` of code `network` where the address cannot be listened on.
     public func run() async throws {
-        let streams = OpenStreams()
+        let meters = BackendMeters(metrics)
+        let streams = OpenStreams(meters)
+        let status = StatusRoutes(
+            readiness: Readiness(backend.served.database), streams: streams, metrics: metricsText)
         let limits = backend.configuration.limits
         let application = Application(
-            responder: BackendResponder(backend: backend, streams: streams),
+            responder: BackendResponder(backend: backend, streams: streams, status: status, meters: meters),
             server: ConnectionLimits(limits).server,
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port),

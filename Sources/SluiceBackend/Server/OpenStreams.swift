@@ -12,10 +12,29 @@ final class OpenStreams: Sendable {
     /// it comes back: nothing is kept for it meanwhile.
     private static let patience = Duration.seconds(10)
 
-    private let hasEnded = Mutex(false)
+    private struct State {
+        var hasEnded = false
+        var count = 0
+    }
+
+    private let state = Mutex(State())
+    private let meters: BackendMeters
+
+    init(_ meters: BackendMeters) { self.meters = meters }
+
+    /// Whether the listener ends.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     /// Ends all streams, each when it wakes next.
-    func end() { hasEnded.withLock { $0 = true } }
+    func end() { state.withLock { $0.hasEnded = true } }
+
+    private func count(_ change: Int) {
+        meters.note(
+            streams: state.withLock { state in
+                state.count += change
+                return state.count
+            })
+    }
 
     /// Sends signs of life until the task is cancelled.
     func beat(_ signals: CommitSignals) async {
@@ -28,8 +47,10 @@ final class OpenStreams: Sendable {
         if let buffering = HTTPField.Name("X-Accel-Buffering") { headers[buffering] = "no" }
         let body = ResponseBody { [self] writer in
             var stream = stream
+            count(1)
+            defer { count(-1) }
             try await write(first, to: &writer, channel)
-            while !hasEnded.withLock({ $0 }), let bytes = await stream.next() {
+            while !hasEnded, let bytes = await stream.next() {
                 try await write(bytes, to: &writer, channel)
             }
             try await writer.finish(nil)

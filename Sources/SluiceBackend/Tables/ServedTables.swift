@@ -1,17 +1,24 @@
+internal import HTTPTypes
+internal import Logging
 internal import SluiceCore
+internal import Synchronization
 
 /// The open database and its tables, with what every request to them needs: who may come, the hooks, the limits.
 final class ServedTables: Sendable {
     let configuration: BackendConfiguration
     let environment: SyncEnvironment
+    /// Gets what goes wrong, with its cause, which no client is told.
+    let logger: Logger
     let database: any Storage
     /// Finds out whom requests come from; nil where no request has a user.
     let authenticator: Authenticator?
     /// The hooks, by table.
     let hooks: [String: any TableHooks]
-    private let tables: [String: BackendTable]
+    private let tables: Mutex<[String: BackendTable]>
     /// Tells streams of changes that their table has changed.
     let signals: CommitSignals
+    /// The turns of streams that read.
+    let turns = StreamTurns(4)
     /// Counts the requests of each client; nil where there is no limit.
     let limiter: RateLimiter?
     /// See ``Backend/restoredRecords``.
@@ -22,8 +29,9 @@ final class ServedTables: Sendable {
     /// - Throws: ``SluiceError``, as ``Backend`` says.
     init(
         _ configuration: BackendConfiguration, _ database: any Storage, hooks: [String: any TableHooks],
-        environment: SyncEnvironment
+        environment: SyncEnvironment, logger: Logger
     ) async throws {
+        self.logger = logger
         self.configuration = configuration
         self.environment = environment
         self.database = database
@@ -39,7 +47,7 @@ final class ServedTables: Sendable {
         }
         database.onCommit { [signals] in signals.committed() }
         let mark = database.markFile?.read()
-        (tables, restoredRecords) = try await database.write { connection -> ([String: BackendTable], Int?) in
+        let (tables, restored) = try await database.write { connection -> ([String: BackendTable], Int?) in
             let isRestored = try database.markFile != nil && BackendCatalog.isRestored(mark, connection)
             try BackendCatalog.beginRun(chance: environment.random(), connection)
             var tables: [String: BackendTable] = [:]
@@ -50,13 +58,64 @@ final class ServedTables: Sendable {
             let count = try BackendTable.stampAnew(tables.values, mark, now: environment.now(), connection)
             return (tables, count)
         }
+        self.tables = Mutex(tables)
+        restoredRecords = restored
+        if !missingColumns.isEmpty { Task { [weak self] in await self?.addMissingColumns() } }
         try await database.requireMark()
     }
 
     /// The tables, in the order of the configuration.
-    var all: [BackendTable] { configuration.tables.compactMap { tables[$0.name] } }
+    var all: [BackendTable] {
+        let tables = tables.withLock { $0 }
+        return configuration.tables.compactMap { tables[$0.name] }
+    }
 
-    func table(_ name: String) -> BackendTable? { tables[name] }
+    func table(_ name: String) -> BackendTable? { tables.withLock { $0[name] } }
+
+    /// The declared columns that the database does not have yet, by table.
+    var missingColumns: [String: [PropertyName]] {
+        tables.withLock { $0.mapValues(\.missing) }.filter { !$0.value.isEmpty }
+    }
+
+    /// Adds the declared columns that the database does not have yet, as soon as nobody else uses their tables.
+    private func addMissingColumns() async {
+        for (table, columns) in missingColumns {
+            logger.warning(
+                "a table is in use by another transaction; columns are added when it ends",
+                metadata: ["table": "\(table)", "columns": "\(columns.map(\.text).joined(separator: ", "))"])
+        }
+        while !missingColumns.isEmpty, (try? await Task.sleep(for: .seconds(1))) != nil {
+            for rules in configuration.tables where missingColumns[rules.name] != nil {
+                do {
+                    let table = try await database.write { [environment] connection in
+                        try BackendTable.open(rules, environment: environment, connection)
+                    }
+                    tables.withLock { $0[rules.name] = table }
+                } catch let error as SluiceError where error.code == .storeClosed {
+                    return
+                } catch {
+                    logger.warning("columns not added", error: error, metadata: ["table": "\(rules.name)"])
+                }
+            }
+        }
+    }
+
+    /// The refusal that a failure is for the client. The log has its cause: an SQLSTATE with the database's words, say.
+    func refusal(of error: any Error, _ head: HTTPRequest) -> Refusal {
+        if let refusal = error as? Refusal { return refusal.hiding(head) }
+        let known = error as? SluiceError
+        let refusal = known.map { Refusal($0) } ?? Refusal(.internalServerError, "the request failed")
+        if refusal.status.code >= 500, !(error is CancellationError) {
+            logger.error(
+                "a request failed: \(known?.message ?? "\(error)")",
+                metadata: [
+                    "method": "\(head.method.rawValue)", "path": "\((head.path ?? "").prefix { $0 != "?" })",
+                    "status": "\(refusal.status.code)", "code": "\(known?.code.description ?? "none")",
+                    "cause": "\(known?.cause.map { "\($0)" } ?? "none")",
+                ])
+        }
+        return refusal.hiding(head)
+    }
 
     /// When the table changed last; nil for a table that there is not.
     func newestChange(of name: String) async -> Timestamp? {

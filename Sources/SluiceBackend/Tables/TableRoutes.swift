@@ -16,12 +16,9 @@ struct TableRoutes: Sendable {
         do {
             wire = try ServerWire.of(request.head, target)
             return try await reply(to: request, target, wire).response
-        } catch let refusal as Refusal {
-            return wire.response(to: refusal.hiding(request.head), asked: wire.asked(by: target))
-        } catch let error as SluiceError {
-            return wire.response(to: Refusal(error).hiding(request.head), asked: [])
         } catch {
-            return wire.response(to: Refusal(.internalServerError, "the request failed"), asked: [])
+            return wire.response(
+                to: served.refusal(of: error, request.head), asked: error is Refusal ? wire.asked(by: target) : [])
         }
     }
 

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import Logging
 internal import SluiceCore
 
 /// One request's dealings with one table, after it was found that it may: the records within its reach, and the hooks
@@ -28,7 +29,7 @@ struct TableSession: Sendable {
         guard let hooks else { return scope }
         var request = HookRequest(self, id: id)
         request.query = query
-        try await Self.asking { try await hooks.before(&request) }
+        try await asking { try await hooks.before(&request) }
         return scope.narrowed(byHook: request.filter)
     }
 
@@ -36,7 +37,7 @@ struct TableSession: Sendable {
     func answering(_ records: [JSON]) async throws -> [JSON] {
         guard let hooks else { return records }
         var answer = HookAnswer(self, records)
-        try await Self.asking { try await hooks.after(&answer) }
+        try await asking { try await hooks.after(&answer) }
         return answer.records
     }
 
@@ -109,7 +110,7 @@ struct TableSession: Sendable {
             request.record = original
             request.replaces = replaces
             request.stored = seen
-            try await Self.asking { try await hooks.before(&request) }
+            try await asking { try await hooks.before(&request) }
             let changed = original.flatMap { Self.cleaned(request.record, as: $0) }
             if original != nil, changed == nil { throw Self.failed }
             let narrowed = scope.narrowed(byHook: request.filter)
@@ -137,7 +138,7 @@ struct TableSession: Sendable {
         var conflict = conflict
         for _ in 0..<Self.maximumRounds {
             let question = HookConflict(self, id, client: client, conflict, replaces: replaces)
-            guard let merged = try await Self.asking({ try await hooks.conflict(question) }) else {
+            guard let merged = try await asking({ try await hooks.conflict(question) }) else {
                 throw try await refusal(of: conflict)
             }
             guard merged.kind == .object else { throw Self.failed }
@@ -206,7 +207,7 @@ struct TableSession: Sendable {
     }
 
     /// Calls a hook. Its refusals are answers; what else it throws is its own affair, and said to no client.
-    private static func asking<Result>(_ body: () async throws -> Result) async throws -> Result {
+    private func asking<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch let refusal as HookRefusal {
@@ -215,7 +216,8 @@ struct TableSession: Sendable {
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw failed
+            served.logger.error("a hook failed", error: error, metadata: ["table": "\(table.name)"])
+            throw Self.failed
         }
     }
 

@@ -10,12 +10,18 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve tables from a SQLite or PostgreSQL database.",
         discussion: """
-            Prints one line, "listening on http://127.0.0.1:PORT", once connections are taken. SIGTERM and SIGINT end \
-            it after the answers that are under way.
+            Prints one line, "listening on http://HOST:PORT", once connections are taken; failures are lines on standard \
+            error, with their cause. SIGTERM and SIGINT end it after the answers that are under way.
             """)
 
     @Option(help: ArgumentHelp("The backend's YAML file: its database and its tables.", valueName: "file"))
     var config: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The address to listen on, instead of the file's: 0.0.0.0 and :: are all of this machine's.",
+            valueName: "address"))
+    var host: String?
 
     @Option(help: ArgumentHelp("The port; without it, or with 0, a free one.", valueName: "n"))
     var port = 0
@@ -33,14 +39,16 @@ struct ServeCommand: AsyncParsableCommand {
             configuration.database = try .init(database)
             configuration.replica = nil
         }
+        if let host { configuration.host = host }
+        let logger = Logger(label: "sluice.serve") { DaemonLogHandler(label: $0, level: .warning, form: .text) }
         let hooks = try await ServerPlugins.hooks(of: &configuration)
-        let backend = try await Backend(configuration, hooks: hooks)
+        let backend = try await Backend(configuration, hooks: hooks, logger: logger)
         if let count = backend.restoredRecords {
             StandardStream.tell(
                 line: "the database is not the one that was served last: \(Plain.count(count, "record")) stamped anew")
         }
         do {
-            try await serve(backend)
+            try await serve(backend, logger)
             try await backend.close()
         } catch {
             try? await backend.close()
@@ -48,11 +56,16 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    private func serve(_ backend: Backend) async throws {
-        let logger = Logger(label: "sluice.serve")
+    private func serve(_ backend: Backend, _ logger: Logger) async throws {
+        let (host, meters) = (backend.configuration.host, MeterRegistry())
+        let text: @Sendable () -> String = { PrometheusText.of(meters) }
         let output = OutputLines()
-        let server = BackendServer(backend: backend, port: port, logger: logger) { port in
-            output.write("listening on http://127.0.0.1:\(port)")
+        let server = BackendServer(
+            backend: backend, host: host, port: port, logger: logger, metrics: meters,
+            metricsText: backend.configuration.metrics ? text : nil
+        ) { port in
+            let place = host.contains(":") ? "[\(host)]" : host
+            output.write("listening on http://\(place):\(port)")
         }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(

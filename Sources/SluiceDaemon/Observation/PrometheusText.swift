@@ -2,13 +2,16 @@ internal import Foundation
 
 /// Metrics in Prometheus's text format 0.0.4. Names follow its conventions: underscores, base units, `_total` for
 /// counters, `_seconds` for times.
-enum PrometheusText {
+package enum PrometheusText {
     /// What each metric is, for its `# HELP`.
     static let help: [String: String] = [
         "sluice.sync.runs": "Runs of the schedule that ended, by result.",
         "sluice.sync.run.duration": "How long runs took, by result.",
         "sluice.sync.operations": "Operations that pushes have settled, by outcome.",
         "sluice.sync.rows": "Rows that pulls have brought, by what became of them.",
+        "sluice.backend.requests": "Requests that were answered, by method and status.",
+        "sluice.backend.request.duration": "How long answers took, by method.",
+        "sluice.backend.streams": "Streams of changes that are open.",
         "sluice.queue.operations": "Operations in the queue, by state.",
         "sluice.daemon.reloads": "Loads of a changed configuration, by result.",
         "sluice.daemon.configuration.refused":
@@ -21,7 +24,8 @@ enum PrometheusText {
         "sluice.plugin.cpu": "Time of the plugins' thread.",
     ]
 
-    static func of(_ registry: MeterRegistry) -> String {
+    /// The metrics of a registry.
+    package static func of(_ registry: MeterRegistry) -> String {
         var families: [String: [(MeterRegistry.Key, MeterRegistry.Value)]] = [:]
         for (key, value) in registry.all { families[key.label, default: []].append((key, value)) }
         var lines: [String] = []

@@ -39,6 +39,24 @@ struct Listeners: Sendable {
                         return await gateway.reply(to: request)
                     }))
         }
+        if let port = values.number("metrics.port") {
+            let (rules, logger) = (LocalGuard(token: nil), daemon.logger)
+            all.append(
+                LocalListener(
+                    name: "metrics", address: .loopback(port: port), logger: logger,
+                    started: { port in
+                        logger.notice(
+                            "metrics are served", metadata: ["address": "http://127.0.0.1:\(port)/metrics"])
+                        ready.yield()
+                    },
+                    answer: { request in
+                        if let refusal = rules.refusal(of: request) { return refusal }
+                        guard request.path == "/metrics" else {
+                            return .refusal(.notFound, "notFound", "there is nothing at this path")
+                        }
+                        return await control.reply(to: request)
+                    }))
+        }
         if let inspection = daemon.instruments.inspection, let port = values.number("inspector.port") {
             let routes = InspectorRoutes(daemon, inspection)
             // Output that goes to a file or a service manager is kept: an address with a ticket does not belong there.

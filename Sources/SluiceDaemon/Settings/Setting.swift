@@ -158,6 +158,9 @@ extension Setting {
             "gateway.any-local-user", .flag, "Whether any user of this machine may use the port without a token.",
             or: "false", for: .daemon),
         Setting(
+            "metrics.port", .integer(0...65_535),
+            "A port on 127.0.0.1 where Prometheus asks for /metrics; 0 is a free one.", for: .daemon),
+        Setting(
             "inspector.port", .integer(0...65_535), "The inspector's port on 127.0.0.1; 0 is a free one.", for: .daemon),
         Setting(
             "inspector.read-only", .flag, "Whether the inspector shows and tries, and changes nothing.", or: "false",

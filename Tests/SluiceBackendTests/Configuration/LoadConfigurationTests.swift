@@ -15,14 +15,20 @@ import Testing
             """
             auth: { jwks: keys.json, issuer: me }
             rateLimit: { requests: 20, burst: 100, addressHeader: X-Forwarded-For, clients: 500 }
-            limits: { body: 1048576, head: 16384, headerFields: 50, connections: 2000, idle: 20s, request: 1h, answer: PT30S }
+            host: "::"
+            metrics: on
+            proxies: [10.0.0.0/8, "fd00::1"]
+            limits: { body: 1048576, page: 2097152, head: 16384, headerFields: 50, connections: 2000, idle: 20s, request: 1h, answer: PT30S }
             """)
         #expect(configuration.authentication == .init(keyFile: "/srv/keys.json", issuer: "me"))
         #expect(
             configuration.rateLimit
                 == .init(requestsPerSecond: 20, burst: 100, addressHeader: "X-Forwarded-For", clients: 500))
         var limits = BackendConfiguration.Limits()
+        #expect(configuration.host == "::" && configuration.metrics)
+        #expect(configuration.proxies.map(\.description) == ["10.0.0.0/8", "fd00::1"])
         limits.bodyBytes = 1 << 20
+        limits.pageBytes = 2 << 20
         limits.headBytes = 16_384
         limits.headerFields = 50
         limits.connections = 2000
@@ -50,6 +56,8 @@ import Testing
             ("rateLimit: { requests: 1, burst: 1, addressHeader: \"a b\" }", "backend.yaml:2:12: ", "addressHeader"),
             ("rateLimit: { requests: 1, burts: 1 }", "backend.yaml:2:27: ", "did you mean burst?"),
             ("limits: { body: 12 }", "backend.yaml:2:9: ", "body of limits is 1024 to"),
+            ("limits: { page: 12 }", "backend.yaml:2:9: ", "page of limits is 1024 to"),
+            ("proxies: [10.0.0.0/40]", "backend.yaml:2:10: ", "proxies are addresses or networks"),
             ("limits: { headerFields: 2000 }", "backend.yaml:2:9: ", "headerFields of limits is 10 to 1000"),
             ("limits: { idle: 2d }", "backend.yaml:2:9: ", "idle of limits is 1 second to 1 day"),
             ("limits: { idle: 20 }", "backend.yaml:2:17: ", "such as 30d"),

@@ -44,6 +44,22 @@ import Testing
         }
     }
 
+    @Test("metrics.port serves what sluice ctl metrics prints, and nothing else")
+    func metrics() async throws {
+        try await withDaemon("metrics: { port: 0 }\nschedule: { spread: 0s }") { daemon, _, _ in
+            try await until("the port is logged") { daemon.log.contains("metrics are served") }
+            let line = try #require(daemon.log.split(separator: "\n").first { $0.contains("metrics are served") })
+            let address = try #require(line.split(separator: "address=").last?.split(separator: " ").first)
+            #expect(try await daemon.ctl("sync").status == 0)
+            let text = try await Curl.program.run(["-s", String(address)]).output
+            #expect(text.contains("sluice_sync_runs_total"))
+            let other = try await Curl.program.run(["-si", address.replacing("/metrics", with: "/status")]).output
+            #expect(other.contains(" 404 "))
+            let rebound = try await Curl.program.run(["-si", "-H", "Host: x.example", String(address)]).output
+            #expect(rebound.contains(" 421 "))
+        }
+    }
+
     @Test("outside of schedule.windows nothing runs by itself, and who asks is served")
     func windows() async throws {
         let minute = { (date: Date) -> String in

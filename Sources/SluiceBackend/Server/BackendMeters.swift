@@ -1,0 +1,26 @@
+internal import CoreMetrics
+internal import HTTPTypes
+internal import SluiceCore
+
+/// Counts what a listener does. Every label is from a small set; none holds a table, a record or a user.
+struct BackendMeters: Sendable {
+    private static let methods: Set = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+    private let factory: any MetricsFactory
+
+    init(_ factory: any MetricsFactory) { self.factory = factory }
+
+    /// Counts a request that was answered.
+    func count(_ head: HTTPRequest, _ status: HTTPResponse.Status, took: Duration) {
+        let method = Self.methods.contains(head.method.rawValue) ? head.method.rawValue : "other"
+        Counter(
+            label: "sluice.backend.requests", dimensions: [("method", method), ("status", "\(status.code)")],
+            factory: factory
+        ).increment()
+        Timer(label: "sluice.backend.request.duration", dimensions: [("method", method)], factory: factory)
+            .recordNanoseconds(took.wholeNanoseconds)
+    }
+
+    /// Notes how many streams of changes are open.
+    func note(streams: Int) { Gauge(label: "sluice.backend.streams", factory: factory).record(streams) }
+}

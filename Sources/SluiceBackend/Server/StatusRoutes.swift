@@ -1,0 +1,40 @@
+internal import HTTPTypes
+internal import SluiceCore
+
+/// What balancers and monitoring ask: `/health` whether the process answers, `/ready` whether it can serve, that is whether
+/// the database answers and no end has begun, and `/metrics`. They cost no turn of a rate limit.
+struct StatusRoutes: Sendable {
+    let readiness: Readiness
+    let streams: OpenStreams
+    /// The metrics as a text; nil where they are not served.
+    let metrics: (@Sendable () -> String)?
+
+    /// The answer; nil for another path.
+    func reply(to head: HTTPRequest) async -> Response? {
+        guard [.get, .head].contains(head.method), var response = await response(to: head) else { return nil }
+        if head.method == .head { response.body = .empty }
+        return response
+    }
+
+    private func response(to head: HTTPRequest) async -> Response? {
+        switch (head.path ?? "").prefix(while: { $0 != "?" }) {
+        case "/health": return Self.state("ok", .ok)
+        case "/ready":
+            guard !streams.hasEnded else { return Self.state("ending", .serviceUnavailable) }
+            return await readiness.isReady()
+                ? Self.state("ready", .ok) : Self.state("the database does not answer", .serviceUnavailable)
+        case "/metrics":
+            return metrics.map { metrics in
+                Reply(.ok).response(
+                    Body(bytes: Array(metrics().utf8)), type: "text/plain; version=0.0.4; charset=utf-8")
+            }
+        default: return nil
+        }
+    }
+
+    private static func state(_ state: String, _ status: HTTPResponse.Status) -> Response {
+        var reply = Reply(status, body: ["status": JSON(state)])
+        if status == .serviceUnavailable { reply.headers[.retryAfter] = "1" }
+        return reply.response
+    }
+}

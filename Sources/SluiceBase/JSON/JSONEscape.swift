@@ -20,6 +20,11 @@ package enum JSONEscape {
         }
     }
 
+    /// Whether there is an escape of one half of a surrogate pair.
+    static func isSurrogate(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
+        codeUnit(bytes, at: index).map { (0xD800...0xDFFF).contains($0) } ?? false
+    }
+
     static func isNull(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         codeUnit(bytes, at: index) == 0
     }
@@ -43,12 +48,12 @@ package enum JSONEscape {
         return value
     }
 
-    /// The text of a string's bytes, which ``JSONTape`` has found valid.
+    /// The text of a string's bytes, which ``JSONTape`` has read. What is no valid Unicode is U+FFFD.
     package static func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count) { decode(bytes, into: $0) }
     }
 
-    /// Writes the text of a string's bytes, which ``JSONTape`` has found valid, and returns its length. It is never
+    /// Writes the text of a string's bytes, which ``JSONTape`` has read, and returns its length. It is never
     /// longer than they are: `output` must have room for as many.
     package static func decode(
         _ bytes: UnsafeBufferPointer<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>
@@ -71,8 +76,10 @@ package enum JSONEscape {
             case UInt8(ascii: "u"):
                 let high = UInt32(codeUnit(bytes, at: index) ?? 0xFFFD)
                 var scalar = high
-                if (0xD800...0xDBFF).contains(high), let low = codeUnit(bytes, at: index + 6) {
-                    scalar = 0x10000 + (high - 0xD800) << 10 + (UInt32(low) &- 0xDC00)
+                if (0xD800...0xDBFF).contains(high), let low = codeUnit(bytes, at: index + 6),
+                    (0xDC00...0xDFFF).contains(low)
+                {
+                    scalar = 0x10000 + (high - 0xD800) << 10 + (UInt32(low) - 0xDC00)
                     index += 6
                 }
                 for unit in UTF8.encode(Unicode.Scalar(scalar) ?? "\u{FFFD}") ?? .init() {

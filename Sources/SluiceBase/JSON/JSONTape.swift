@@ -32,20 +32,31 @@ package struct JSONTape: Sendable {
     ///   - maximumValues: how many names and values the text may have: each takes 20 bytes on the tape, and may be two
     ///     in the text.
     ///   - maximumDepth: how many levels the text may nest.
-    ///   - skipsDeeper: whether what nests deeper becomes one token of kind `deep`, instead of an error.
     package init(
+        _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth
+    ) throws(JSONParseError) {
+        var none: [UInt32]?
+        try self.init(bytes, maximumValues: maximumValues, maximumDepth: maximumDepth, brokenTexts: &none)
+    }
+
+    /// Reads `bytes` whole.
+    ///
+    /// - Parameter brokenTexts: nil for a strict reading. Else what nests deeper becomes one token of kind `deep`, and a text
+    ///   or name that is no valid Unicode is let pass: where such begin, after the quote, is added in source order.
+    init(
         _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth,
-        skipsDeeper: Bool = false
+        brokenTexts: inout [UInt32]?
     ) throws(JSONParseError) {
         guard bytes.count < Int(UInt32.max) else {
             throw JSONParseError(
                 reason: "text longer than 4 GiB", offset: 0, in: UnsafeBufferPointer(rebasing: bytes[..<0]))
         }
         var reader = JSONTapeReader(
-            bytes, maximumValues: maximumValues, maximumDepth: maximumDepth, skipsDeeper: skipsDeeper)
+            bytes, maximumValues: maximumValues, maximumDepth: maximumDepth, isLenient: brokenTexts != nil)
         try reader.readDocument()
         tokens = reader.tokens
         deepest = reader.deepest
+        brokenTexts? += reader.brokenTexts
     }
 
     /// The text of a string or key token.

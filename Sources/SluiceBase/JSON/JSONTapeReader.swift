@@ -3,20 +3,22 @@ struct JSONTapeReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let maximumValues: Int
     private let maximumDepth: Int
-    private let skipsDeeper: Bool
+    private let isLenient: Bool
     private var position = 0
+    /// Where texts begin that are no valid Unicode, in source order.
+    private(set) var brokenTexts: [UInt32] = []
     /// How many levels the text nests, as far as it was read; one more than the limit where it was skipped.
     private(set) var deepest = 0
     var tokens = ContiguousArray<JSONTape.Token>()
 
     init(
         _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth,
-        skipsDeeper: Bool = false
+        isLenient: Bool = false
     ) {
         self.bytes = bytes
         self.maximumValues = maximumValues
         self.maximumDepth = maximumDepth
-        self.skipsDeeper = skipsDeeper
+        self.isLenient = isLenient
         // About one token for each 12 bytes of rows as servers send them.
         tokens.reserveCapacity(min(bytes.count / 12, maximumValues) + 8)
     }
@@ -56,7 +58,7 @@ struct JSONTapeReader {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             deepest = max(deepest, depth + 1)
-            if depth >= maximumDepth, skipsDeeper { return try skipContainer() }
+            if depth >= maximumDepth, isLenient { return try skipContainer() }
             if byte == UInt8(ascii: "{") { try readObject(depth: depth + 1) } else { try readArray(depth: depth + 1) }
         default: try readScalar(byte)
         }
@@ -246,7 +248,7 @@ struct JSONTapeReader {
     private mutating func readString(_ kind: JSONTape.Kind) throws(JSONParseError) {
         let start = position + 1
         var index = start
-        var escaped = false
+        var (escaped, isBroken) = (false, false)
         while true {
             index = JSONText.plainEnd(bytes, from: index)
             guard index < bytes.count else { throw failure("unexpected end of text in a string", at: bytes.count) }
@@ -254,7 +256,7 @@ struct JSONTapeReader {
             if byte == UInt8(ascii: "\"") { break }
             if byte == UInt8(ascii: "\\") {
                 escaped = true
-                guard let length = JSONEscape.length(bytes, at: index) else {
+                guard let length = JSONEscape.length(bytes, at: index) ?? loneSurrogate(at: index, &isBroken) else {
                     throw failure("an escape that JSON does not have", at: index)
                 }
                 if kind == .key, JSONEscape.isNull(bytes, at: index) {
@@ -262,10 +264,14 @@ struct JSONTapeReader {
                 }
                 index += length
             } else if byte >= 0x80 {
-                guard let length = JSONText.scalarLength(bytes, at: index) else {
+                if let length = JSONText.scalarLength(bytes, at: index) {
+                    index += length
+                } else if isLenient {
+                    isBroken = true
+                    index += 1
+                } else {
                     throw failure("invalid UTF-8", at: index)
                 }
-                index += length
             } else {
                 throw failure("an unescaped control character in a string", at: index)
             }
@@ -273,6 +279,14 @@ struct JSONTapeReader {
         tokens.append(
             .init(
                 kind: kind, flag: escaped, start: UInt32(start), end: UInt32(index), next: UInt32(tokens.count + 1)))
+        if isBroken { brokenTexts.append(UInt32(start)) }
         position = index + 1
+    }
+
+    /// The length of half a surrogate pair, where such are let pass; nil for any other escape.
+    private func loneSurrogate(at index: Int, _ isBroken: inout Bool) -> Int? {
+        guard isLenient, JSONEscape.isSurrogate(bytes, at: index) else { return nil }
+        isBroken = true
+        return 6
     }
 }

@@ -30,20 +30,22 @@ extension RowPage {
         _ table: String?, _ allowsIntegerIDs: Bool, _ requiresIDs: Bool, _ setsAside: Bool, _ maximumValues: Int
     ) throws(SluiceError) -> RowPage {
         let tape: JSONTape
+        var brokenTexts: [UInt32]? = setsAside ? [] : nil
         do throws(JSONParseError) {
             // A row is two levels down at the most. What nests deeper than a row may is set aside with its row.
             tape = try JSONTape(
                 buffer, maximumValues: maximumValues, maximumDepth: JSON.maximumDepth + (setsAside ? 2 : 0),
-                skipsDeeper: setsAside)
+                brokenTexts: &brokenTexts)
         } catch {
             throw SluiceError(
                 error.isTooLarge ? .tooLarge : .brokenProtocol,
-                "The server's answer is not the page of rows that was asked for.", table: table,
-                cause: error)
+                error.isTooLarge
+                    ? "The server's answer has \(error.reason) (Limits.responseValues)."
+                    : "The server's answer is not the page of rows that was asked for.", table: table, cause: error)
         }
         var reader = RowPageReader(
             tape: tape, bytes: buffer, columns: columns, table: table, allowsIntegerIDs: allowsIntegerIDs,
-            requiresIDs: requiresIDs, setsAside: setsAside)
+            requiresIDs: requiresIDs, setsAside: setsAside, brokenTexts: brokenTexts ?? [])
         let parts = try reader.parts(shape)
         let rows = try reader.rows(in: parts.rows)
         return RowPage(

@@ -30,6 +30,8 @@ extension RowPage {
         package var count: String
         /// The name of the member with the address of the next page.
         package var nextLink: String
+        /// The names of members that say that the rows are not all.
+        static let errors = ["error", "errors"]
 
         package init(rows: [String], count: String = "count", nextLink: String = "nextLink") {
             self.rows = rows

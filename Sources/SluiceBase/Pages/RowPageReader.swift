@@ -7,6 +7,8 @@ struct RowPageReader {
     private let allowsIntegerIDs: Bool
     private let requiresIDs: Bool
     private let setsAside: Bool
+    /// Where texts begin that are no valid Unicode, in source order.
+    private let brokenTexts: [UInt32]
     /// Why rows cannot be stored, by index.
     private(set) var problems: [Int: String] = [:]
     private let id: MemberName
@@ -18,8 +20,9 @@ struct RowPageReader {
 
     init(
         tape: JSONTape, bytes: UnsafeBufferPointer<UInt8>, columns: RowPage.SystemColumns, table: String?,
-        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false, brokenTexts: [UInt32] = []
     ) {
+        self.brokenTexts = brokenTexts
         self.requiresIDs = requiresIDs
         self.setsAside = setsAside
         self.allowsIntegerIDs = allowsIntegerIDs
@@ -46,7 +49,25 @@ struct RowPageReader {
         guard tape.tokens[rows].kind == .array else {
             throw failure("The server's answer is an object whose rows are not an array.")
         }
+        // The head of an answer is sent before its rows are read: what goes wrong then stands beside them.
+        if RowPage.Shape.errors.contains(where: { member($0).map(holdsSomething) ?? false }) {
+            throw SluiceError(
+                .serverFailure, "The server's answer has an error beside its rows, so rows may be missing.",
+                table: table)
+        }
         return (rows, try count(shape.count), try nextLink(shape.nextLink))
+    }
+
+    /// Whether the value at that index of the tape is more than null, false, or empty.
+    private func holdsSomething(_ index: Int) -> Bool {
+        let value = tape.tokens[index]
+        switch value.kind {
+        case .null: return false
+        case .bool: return value.flag
+        case .string: return value.end > value.start
+        case .array, .object: return Int(value.next) > index + 1
+        default: return true
+        }
     }
 
     /// The token of the answer's member of that name.
@@ -89,6 +110,15 @@ struct RowPageReader {
     /// The rows of the array whose token is at `array`.
     mutating func rows(in array: Int) throws(SluiceError) -> [RowPage.Row] {
         let end = Int(tape.tokens[array].next)
+        guard let first = brokenTexts.first, let last = brokenTexts.last else {
+            return try rows(from: array, to: end)
+        }
+        let list = tape.tokens[array]
+        guard list.start < first, last < list.end else { throw failure("The server's answer is no valid Unicode.") }
+        return try rows(from: array, to: end)
+    }
+
+    private mutating func rows(from array: Int, to end: Int) throws(SluiceError) -> [RowPage.Row] {
         var rows: [RowPage.Row] = []
         var index = array + 1
         while index < end {
@@ -112,7 +142,7 @@ struct RowPageReader {
             let value = tape.tokens[key + 1]
             if id.matches(name, bytes) {
                 idKind = value.kind
-                if value.kind == .string { row.id = .string(tape.text(value, in: bytes)) }
+                if value.kind == .string, !isBroken(value) { row.id = .string(tape.text(value, in: bytes)) }
                 if value.kind == .number, allowsIntegerIDs { row.id = integer(value).map { .integer($0) } ?? "" }
             } else if version.matches(name, bytes) {
                 if value.kind == .string { row.version = tape.text(value, in: bytes) }
@@ -135,6 +165,9 @@ struct RowPageReader {
             }
             key = Int(name.next)
         }
+        if !brokenTexts.isEmpty, isBroken(object) {
+            return try unfit(row, number, "has a text that is no valid Unicode, such as half of an emoji")
+        }
         if !row.id.isEmpty || !requiresIDs {
             if setsAside, tape.deepest > JSON.maximumDepth, nests(index, deeperThan: JSON.maximumDepth) {
                 problem = "nests deeper than \(JSON.maximumDepth) levels"
@@ -150,6 +183,17 @@ struct RowPageReader {
         case .null: return try unfit(row, number, "has null for its “\(id.text)”")
         default: return try unfit(row, number, "has an “\(id.text)” that is not text")
         }
+    }
+
+    /// Whether the value is, or holds, a text that is no valid Unicode.
+    private func isBroken(_ value: JSONTape.Token) -> Bool {
+        // By halves: a hostile page may have as many such texts as rows.
+        var (low, high) = (0, brokenTexts.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if brokenTexts[middle] < value.start { low = middle + 1 } else { high = middle }
+        }
+        return low < brokenTexts.count && brokenTexts[low] <= value.end
     }
 
     /// Whether the value at that index of the tape has more levels than that.

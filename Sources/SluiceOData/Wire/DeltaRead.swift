@@ -40,6 +40,8 @@ struct DeltaRead {
         var rows: [JSON] = []
         /// Whether the page told of something that could not be found out here.
         var hasGap = false
+        /// Whether marks stand in it: see ``BrokenTexts``.
+        var isMarked = false
     }
 
     private func read(_ start: DeltaToken, isFirst: Bool) async throws -> Response? {
@@ -57,11 +59,13 @@ struct DeltaRead {
                     // Some services apply the preferences to the one page that they came with.
                     fields: list.preferences(top: list.query["$top"].flatMap { Int($0) }, tracks: true)))
             guard response.status == 200 else { return refusal(response, isFirst: isFirst) }
-            let page = try SetPage(try list.document(response), table: set.name)
+            let page = try list.setPage(response)
             let delta = kept ?? page.deltaLink
             guard isFirst, token == start else {
-                let changes = try await changes(page, isOfChanges: isOfChanges)
+                var changes = try await changes(page, isOfChanges: isOfChanges)
                 guard let next = next(page, delta, isOfChanges) else { return nil }
+                // A link that came with the last of several pages may leave out what has changed on the earlier ones.
+                if token.isPage, kept == nil, !next.isPage { changes.hasGap = true }
                 // What was changed while pages were read stands after the link: it belongs to the same pull, which may
                 // have begun anew meanwhile. An answer without rows would end that.
                 if changes.rows.isEmpty, !changes.hasGap, next.isPage || token.isPage {
@@ -104,7 +108,8 @@ struct DeltaRead {
     private func answer(
         _ changes: Changes, token: DeltaToken?, like service: Response?, goesOn: Bool = false
     ) -> Response {
-        var response = ODataTransport.response(200, ["items": JSON(changes.rows)], like: service)
+        var response = ODataTransport.response(
+            200, page: ["items": JSON(changes.rows)], like: service, isMarked: changes.isMarked)
         if let token {
             var isLast = false
             if case .changes = token { isLast = !goesOn }
@@ -116,23 +121,21 @@ struct DeltaRead {
     // MARK: What a page tells of
 
     private func changes(_ page: SetPage, isOfChanges: Bool) async throws -> Changes {
-        guard isOfChanges else { return Changes(rows: page.rows.map { form.record(of: $0) ?? form.unnamed($0) }) }
         var changes = Changes()
-        // Services forget the filter on the way, so whether a row is one of the query's is decided here.
-        let isOfQuery = try condition()
+        changes.isMarked = page.isMarked
+        // Services forget the filter on the way of a delta link, so whether a row is one of the query's is decided here.
+        let isOfQuery: (JSON) -> Bool = try isOfChanges ? condition() : { _ in true }
         for item in page.rows {
             switch SetPage.change(item) {
             case .link: continue
             case .gone(let address, let left):
                 // Of a row that is named by a property the address says nothing; a reconcile finds it.
-                let key =
-                    address.flatMap { EntityKey(address: $0, in: set) }
-                    ?? EntityKey(row: item, in: set, version: form.version)
-                guard let key, set.clientID == nil else {
+                guard let key = key(of: item, address), set.clientID == nil else {
                     changes.hasGap = true
                     continue
                 }
                 changes.rows.append(left ? form.leaver(key) : form.tombstone(key))
+            case .row where !isOfChanges: changes.rows.append(form.record(of: item) ?? form.unnamed(item))
             case .row:
                 guard isOfSet(item) else { continue }
                 guard let record = try await whole(item) else {
@@ -157,6 +160,12 @@ struct DeltaRead {
         if !isOfRecords { filter = try FilterForm(set: set, version: form.version).simplified(filter) }
         let evaluator = try QueryEvaluator(Query(set.name, filter: filter), schema: nil)
         return { [form] record in evaluator.matches(isOfRecords ? record : form.entity(of: record)) }
+    }
+
+    /// The key of a row that is gone: from its address, else from the item's own properties.
+    private func key(of item: JSON, _ address: String?) -> EntityKey? {
+        address.flatMap { EntityKey(address: $0, in: set) } ?? EntityKey(row: item, in: set, version: form.version)
+            ?? item["id"]?.string.flatMap { EntityKey(address: $0, in: set) }
     }
 
     /// Whether an item is a row of this set: an answer may tell of others that were expanded.

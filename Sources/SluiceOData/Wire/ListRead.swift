@@ -61,22 +61,26 @@ struct ListRead {
         var first: Response?
         var count: Int64?
         var bytes = 0
+        var isMarked = false
         while true {
             let response = try await exchange.send(
                 exchange.request(.get, path, for: request, fields: preferences(top: top.map { $0 - rows.count })))
             guard response.status == 200 else { return response }
             first = first ?? response
             bytes += response.body.bytes.count
-            let page = try SetPage(try document(response), table: set.name)
+            let page = try setPage(response)
+            isMarked = isMarked || page.isMarked
             count = count ?? page.count
-            if selectsPart, page.rows.contains(where: { form.tag(of: $0) == nil }), !page.rows.isEmpty {
+            if selectsPart, page.rows.contains(where: { SetPage.isRow($0) && form.tag(of: $0) == nil }) {
                 // Without a tag the version is a digest of the whole row, so the row has to be read whole.
                 guard !transport.memory.isUntagged(set.name) else { throw Self.untagged(set.name) }
                 transport.memory.noteUntagged(set.name)
                 return try await list()
             }
-            rows += page.rows.map { form.record(of: $0) ?? form.unnamed($0) }
-            guard let link = page.nextLink else { return self.page(rows, count: count, like: first) }
+            rows += page.rows.filter(SetPage.isRow).map { form.record(of: $0) ?? form.unnamed($0) }
+            guard let link = page.nextLink else {
+                return self.page(rows, count: count, like: first, isMarked: isMarked)
+            }
             path = try exchange.path(of: link, to: set)
             guard visited.insert(path).inserted else {
                 throw SluiceError(.brokenProtocol, "the service's next links lead in a circle", table: set.name)
@@ -84,7 +88,9 @@ struct ListRead {
             let isFull = top.map { rows.count >= $0 } ?? !rows.isEmpty
             let isLarge = bytes > request.context.limits.responseBytes
             if isFull || isLarge || visited.count > Self.mostPages {
-                return self.page(rows, count: count, next: isFull && top != nil ? nil : link, like: first)
+                return self.page(
+                    rows, count: count, next: isFull && top != nil ? nil : link, like: first,
+                    isMarked: isMarked)
             }
             try Task.checkCancellation()
         }
@@ -112,6 +118,7 @@ struct ListRead {
         var path = exchange.path([set.name])
         var visited: Set<String> = []
         var bytes = 0
+        var isMarked = false
         while true {
             guard visited.insert(path).inserted, visited.count <= Self.mostPagesByID else {
                 throw SluiceError(.brokenProtocol, "the service's next links lead in a circle", table: set.name)
@@ -123,9 +130,12 @@ struct ListRead {
                 throw SluiceError(
                     .tooLarge, "the rows of the set are too many to look through them for their ids", table: set.name)
             }
-            let part = try SetPage(try document(response), table: set.name)
-            rows += part.rows.compactMap { form.record(of: $0) }
-            guard let link = part.nextLink else { return page(evaluator.apply(to: rows), like: response) }
+            let part = try setPage(response)
+            isMarked = isMarked || part.isMarked
+            rows += part.rows.filter(SetPage.isRow).compactMap { form.record(of: $0) }
+            guard let link = part.nextLink else {
+                return page(evaluator.apply(to: rows), like: response, isMarked: isMarked)
+            }
             path = try exchange.path(of: link, to: set)
             try Task.checkCancellation()
         }
@@ -136,7 +146,9 @@ struct ListRead {
     }
 
     /// The answer in the form of the tables wire.
-    private func page(_ rows: [JSON], count: Int64? = nil, next: String? = nil, like service: Response?) -> Response {
+    private func page(
+        _ rows: [JSON], count: Int64? = nil, next: String? = nil, like service: Response?, isMarked: Bool = false
+    ) -> Response {
         var body: JSON = ["items": JSON(rows)]
         if let count { body["count"] = JSON(count) }
         if let next {
@@ -144,13 +156,26 @@ struct ListRead {
             address[Self.nextName] = next
             body["nextLink"] = JSON(address.path)
         }
-        return ODataTransport.response(200, body, like: service)
+        return ODataTransport.response(200, page: body, like: service, isMarked: isMarked)
     }
 
-    func document(_ response: Response) throws(SluiceError) -> JSON {
+    /// The page of an answer. A row with half of an emoji stops no other: it is marked, and set aside later.
+    func setPage(_ response: Response) throws(SluiceError) -> SetPage {
+        let (document, isMarked) = try document(response)
+        var page = try SetPage(document, table: set.name)
+        page.isMarked = isMarked
+        return page
+    }
+
+    private func document(_ response: Response) throws(SluiceError) -> (JSON, isMarked: Bool) {
         do throws(JSONParseError) {
-            return try response.body.json
+            return (try response.body.json, false)
         } catch {
+            if let marked = BrokenTexts.marked(response.body.bytes),
+                let document = try? Body(bytes: marked, maximumValues: response.body.maximumValues).json
+            {
+                return (document, true)
+            }
             let isHTML = ServerMessage.isHTML(response)
             throw SluiceError(
                 error.isTooLarge ? .tooLarge : .brokenProtocol,

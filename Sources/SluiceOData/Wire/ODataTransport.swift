@@ -69,6 +69,15 @@ final class ODataTransport: RecordNaming {
         response(status, ["error": JSON(message)])
     }
 
+    /// An answer with a page of rows.
+    ///
+    /// - Parameter isMarked: whether marks stand in it that the page's reader has to find: see ``BrokenTexts``.
+    static func response(_ status: Int, page: JSON, like service: Response?, isMarked: Bool) -> Response {
+        var response = Self.response(status, page, like: service)
+        if isMarked { response.body = Body(bytes: BrokenTexts.page(page)) }
+        return response
+    }
+
     /// An answer with a document.
     static func response(_ status: Int, _ document: JSON, like service: Response? = nil) -> Response {
         var head = HTTPResponse(status: .init(code: status))

@@ -335,7 +335,7 @@ struct RowChange {
         let exchange = exchange
         let response = try await exchange.send(
             exchange.request(.get, exchange.path(of: key, in: set), for: request))
-        guard response.status == 200, let entity = SetPage.entity(try response.body.json) else {
+        guard response.status == 200, let entity = try SetPage.entity(try response.body.json, of: set) else {
             return (nil, response)
         }
         guard form.contentVersion(of: entity) == tag else {

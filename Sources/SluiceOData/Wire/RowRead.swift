@@ -49,7 +49,9 @@ struct RowRead {
     ///   - key: the key of the row that was meant; nil while the service has not assigned it. The record of another row
     ///     keeps its own id, and absent where it has no name here.
     func record(in response: Response, as id: RecordID? = nil, _ key: EntityKey? = nil) throws -> JSON? {
-        guard !response.body.isEmpty, let entity = SetPage.entity(try response.body.json) else { return nil }
+        guard !response.body.isEmpty, let entity = try SetPage.entity(try response.body.json, of: set) else {
+            return nil
+        }
         let tag = response.head.headerFields[.eTag]
         guard var record = form.record(of: entity, tag: tag) else { return nil }
         let found = EntityKey(row: entity, in: set, version: form.version)

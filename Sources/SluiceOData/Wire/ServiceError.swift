@@ -33,7 +33,7 @@ enum ServiceError {
         let bytes = body.bytes
         guard !bytes.isEmpty, bytes.count <= longest else { return nil }
         if let json = try? body.json {
-            guard let error = json["error"] ?? json["odata.error"] else { return nil }
+            guard let error = error(in: json) else { return nil }
             return document(code: error["code"]?.string, texts: texts(error))
         }
         guard bytes.first(where: { !" \t\r\n\u{FEFF}".utf8.contains($0) }) == UInt8(ascii: "<") else { return nil }
@@ -42,6 +42,23 @@ enum ServiceError {
         parser.delegate = reader
         _ = parser.parse()
         return reader.isError ? document(code: reader.code, texts: reader.texts) : nil
+    }
+
+    private static func error(in document: JSON) -> JSON? { document["error"] ?? document["odata.error"] }
+
+    /// What the error in a document says; nil where there is none. A service may send the head of an answer before its
+    /// rows are read: an error that comes then stands beside them (OData JSON Format 4.01, section 21).
+    static func said(in document: JSON) -> String? {
+        guard let error = error(in: document), !error.isNull, error.bool != false else { return nil }
+        let texts = error.string.map { [$0] } ?? texts(error)
+        return texts.isEmpty ? "an error without a text" : texts.joined(separator: "; ")
+    }
+
+    /// The error of an answer that began well.
+    static func beside(_ said: String, of table: String) -> SluiceError {
+        SluiceError(
+            .serverFailure, "the service's answer has an error beside its content, which may be incomplete: \(said)",
+            table: table, status: 200)
     }
 
     private static func texts(_ error: JSON) -> [String] {

@@ -9,11 +9,17 @@ struct SetPage {
     var deltaLink: String?
     /// How many rows match in all, which v2 writes as a text.
     var count: Int64?
+    /// Whether marks stand in the place of texts: see ``BrokenTexts``.
+    var isMarked = false
 
-    /// - Throws: ``SluiceError`` of code `brokenProtocol` for an answer without rows.
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` for an answer without rows, and of code `serverFailure` for one
+    ///   that has an error beside them: more rows may be missing.
     init(_ body: JSON, table: String) throws(SluiceError) {
         let d = body["d"]
         let holder = d?.kind == .object ? d ?? body : body
+        if let said = ServiceError.said(in: body) ?? ServiceError.said(in: holder) {
+            throw ServiceError.beside(said, of: table)
+        }
         if let elements = d?.elements ?? holder["results"]?.elements ?? body["value"]?.elements ?? body.elements {
             rows = elements
         } else {
@@ -30,12 +36,18 @@ struct SetPage {
     }
 
     /// The one entity of an answer: `{"d": {…}}`, or the object itself. Nil if there is none.
-    static func entity(_ body: JSON) -> JSON? {
+    ///
+    /// - Throws: ``SluiceError`` of code `serverFailure` for one with an error beside its properties, which may be missing.
+    static func entity(_ body: JSON, of set: EntitySet) throws(SluiceError) -> JSON? {
+        let mayBeProperty = set.types["error"] != nil || set.structured.contains("error")
+        if !mayBeProperty, body["error"]?.kind == .object, let said = ServiceError.said(in: body) {
+            throw ServiceError.beside(said, of: set.name)
+        }
         let entity = body["d"].flatMap { $0.kind == .object ? $0 : nil } ?? body
         return entity.kind == .object ? entity : nil
     }
 
-    /// What an item of a delta answer says.
+    /// What an item of an answer says, on whatever page it stands: the pages of a first read may hold tombstones, too.
     enum Change {
         /// The row is there, with these properties.
         case row
@@ -45,12 +57,16 @@ struct SetPage {
         case link
     }
 
+    /// Whether an item is a row that is there, and neither a tombstone nor about a link.
+    static func isRow(_ item: JSON) -> Bool { if case .row = change(item) { true } else { false } }
+
     /// Tells tombstones in the forms of 4.0, 4.01 and v2 (OData JSON Format 4.0, section 14; 4.01, section 15).
     static func change(_ item: JSON) -> Change {
         let context = (item["@odata.context"] ?? item["@context"])?.string ?? ""
         if context.hasSuffix("/$link") || context.hasSuffix("/$deletedLink") { return .link }
         if let removed = item["@removed"] ?? item["@odata.removed"] {
-            let address = (item["@id"] ?? item["@odata.id"] ?? item["id"])?.string
+            // A plain `id` is a property here, such as the key.
+            let address = (item["@id"] ?? item["@odata.id"])?.string
             return .gone(address: address, left: removed["reason"]?.string == "changed")
         }
         if context.hasSuffix("/$deletedEntity") {

@@ -86,6 +86,7 @@ extension Dialect {
             var failure = response.credentials?.hiding(error) ?? error
             failure.status = response.status
             if ServerMessage.isHTML(response) { failure.message = Self.notJSON(response) }
+            if failure.code == .serverFailure { failure.message += " It says: \(ServerMessage.text(of: response))" }
             throw failure
         }
     }

@@ -22,7 +22,9 @@ package struct TableDigest: Sendable, Hashable {
             else { return nil }
             return RowDigest(count: Int(count), sum: sum)
         }
-        guard let whole = sum(answer), let list = answer["ranges"]?.elements else { return nil }
+        guard answer["error"]?.isNull ?? true, let whole = sum(answer), let list = answer["ranges"]?.elements else {
+            return nil
+        }
         var ranges: [Range] = []
         for item in list {
             guard let from = item["from"]?.textID, let to = item["to"]?.textID, let part = sum(item) else { return nil }

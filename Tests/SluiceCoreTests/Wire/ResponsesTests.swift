@@ -117,6 +117,28 @@ struct ResponsesTests {
         #expect(page.count == (body.contains("9") ? 9 : nil) && page.nextLink == (body.contains(#""x""#) ? "x" : nil))
     }
 
+    @Test(
+        "rows with an error beside them are not all there is, on every wire", arguments: Dialect.all,
+        [
+            (#"{"results":[{"id":"1"}],"error":"timed out"}"#, true),
+            (#"{"error":{"code":500,"message":"timed out"},"items":[{"id":"1"}],"count":9}"#, true),
+            (#"{"items":[],"errors":["timed out"]}"#, true),
+            (#"{"items":[{"id":"1","error":"a column"}],"error":null,"errors":[]}"#, false),
+            (#"{"results":[{"id":"1"}],"error":"","errors":{}}"#, false), (#"{"results":[],"error":false}"#, false),
+        ])
+    func besideRows(dialect: Dialect, _ answer: (body: String, isError: Bool)) {
+        let result = Result { () throws -> RowPage in
+            try dialect.page(in: .json(200, answer.body), for: RequestContext(action: .read, table: "t"))
+        }
+        guard answer.isError else {
+            #expect(throws: Never.self) { try result.get() }
+            return
+        }
+        let error = #expect(throws: SluiceError.self) { try result.get() }
+        #expect(error?.code == .serverFailure && error?.status == 200 && error?.table == "t")
+        #expect(answer.body.contains("errors") || error?.message.contains("timed out") == true)
+    }
+
     @Test("a long message is cut")
     func long() {
         let failure = dialect.failure(.json(500, String(repeating: "ä", count: 100_000)), for: context)

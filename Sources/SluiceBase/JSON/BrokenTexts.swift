@@ -1,0 +1,30 @@
+/// Texts that are no valid Unicode, between a service's answer that is read as a document, and a page that sets their rows
+/// aside: the document has a mark in their place, and the page half of a surrogate pair.
+package enum BrokenTexts {
+    /// Words between two characters of private use, which no text should hold.
+    private static let mark = "\u{10FFFD}broken text\u{10FFFD}"
+    private static let half = #"\ud800"#
+
+    /// The document with the mark in the place of each such text and name; nil where there is none, or where it is no JSON
+    /// for another reason.
+    package static func marked(_ bytes: [UInt8]) -> [UInt8]? {
+        var found: [UInt32]? = []
+        let tape = bytes.withUnsafeBufferPointer { try? JSONTape($0, brokenTexts: &found) }
+        guard tape != nil, let starts = found, !starts.isEmpty else { return nil }
+        var marked: [UInt8] = []
+        marked.reserveCapacity(bytes.count)
+        var position = 0
+        for start in starts {
+            marked += bytes[position..<Int(start)]
+            marked += mark.utf8
+            position = Int(start)
+            while bytes[position] != UInt8(ascii: "\"") { position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1 }
+        }
+        return marked + bytes[position...]
+    }
+
+    /// The page of a document that was read so.
+    package static func page(_ document: JSON) -> [UInt8] {
+        Array(String(decoding: document.bytes(), as: UTF8.self).replacing(mark, with: half).utf8)
+    }
+}

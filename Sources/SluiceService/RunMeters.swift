@@ -24,8 +24,8 @@ struct RunMeters: Sendable {
         }
         for pull in run.pulls {
             let table: [(String, String)] = [("change", "stored")]
-            add(pull.stored - pull.unchanged, "sluice.sync.rows", table)
-            add(pull.deleted, "sluice.sync.rows", [("change", "deleted")])
+            add(pull.brought, "sluice.sync.rows", table)
+            add(pull.removed, "sluice.sync.rows", [("change", "deleted")])
             add(pull.quarantined, "sluice.sync.rows", [("change", "quarantined")])
         }
         guard let status else { return }

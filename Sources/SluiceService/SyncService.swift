@@ -91,14 +91,14 @@ public struct SyncService: Service {
             metadata["sent"] = "\(push.applied)"
             metadata["left"] = "\(push.remaining)"
         }
-        if let error = run.error {
+        for error in run.errors {
+            var metadata = metadata
             metadata["error"] = "\(error)"
             if let table = error.table { metadata["table"] = "\(table)" }
             if let record = error.recordID { metadata["record"] = "\(record)" }
             if let operation = error.operationID { metadata["operation"] = "\(operation)" }
             logger.warning("a sync run failed", metadata: metadata)
-        } else {
-            logger.debug("a sync run ended", metadata: metadata)
         }
+        if run.errors.isEmpty { logger.debug("a sync run ended", metadata: metadata) }
     }
 }

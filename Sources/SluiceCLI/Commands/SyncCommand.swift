@@ -28,7 +28,10 @@ struct SyncCommand: OutcomeCommand {
             var outcome = Outcome(json: ["push": push.json], text: [SyncReport.text(push)])
             try await SyncReport.add(push, to: &outcome, in: context)
             var pulls = JSON.array
-            for table in push.end == .completed ? tables : [] {
+            var last = push.error
+            for table in tables {
+                // No table stops another, but without a network or a store none would come.
+                if last?.endsRun ?? false { break }
                 do {
                     let pull = try await SyncReport.pull(
                         Query(table), named: ClientSettings.queryName, allowsMassRemoval: removals.allowMassRemoval,
@@ -38,9 +41,8 @@ struct SyncCommand: OutcomeCommand {
                     SyncReport.add(pull, table, to: &outcome)
                     if let push = pull.push { try await SyncReport.add(push, to: &outcome, in: context) }
                 } catch {
-                    // The tables before this one are in the store: what came of them is told as well.
                     outcome.add(CommandFailure(error))
-                    break
+                    last = SluiceError(wrapping: error)
                 }
             }
             outcome.json["pulls"] = pulls

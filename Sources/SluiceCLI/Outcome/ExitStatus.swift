@@ -22,6 +22,16 @@ enum ExitStatus: Int32 {
     /// What the command printed did not arrive whole: the disk is full, or the reader is gone.
     case output = 8
 
+    /// From what passes by itself to what needs somebody most.
+    private static let bySeverity: [ExitStatus] = [
+        .done, .network, .attention, .brokenProtocol, .unauthorized, .usage, .store, .fault,
+    ]
+
+    /// The worse of two.
+    func worse(_ other: ExitStatus) -> ExitStatus {
+        Self.bySeverity.last { $0 == self || $0 == other } ?? self
+    }
+
     /// The code for what went wrong. Errors in the user's own text (JSON, query, YAML) are usage.
     init(_ error: any Error) {
         switch error {

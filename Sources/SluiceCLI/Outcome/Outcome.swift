@@ -28,10 +28,10 @@ struct Outcome {
         self.init(json: .object, text: [], failures: [failure], status: failure.status)
     }
 
-    /// Adds a failure. The first decides what the process ends with.
+    /// Adds a failure. The worst decides what the process ends with.
     mutating func add(_ failure: CommandFailure) {
         failures.append(failure)
-        if status == .done { status = failure.status }
+        status = status.worse(failure.status)
     }
 
     /// Prints the document or the text on standard output, and each failure as a line on standard error. A result that

@@ -42,10 +42,8 @@ enum SyncReport {
     /// What a pull did; of rows that came again as they are here nothing is said.
     static func words(of result: PullResult) -> String {
         var parts: [String] = []
-        if result.stored > result.unchanged {
-            parts.append("\(Plain.count(result.stored - result.unchanged, "row")) stored")
-        }
-        if result.deleted > 0 { parts.append("\(Plain.count(result.deleted, "row")) deleted") }
+        if result.brought > 0 { parts.append("\(Plain.count(result.brought, "row")) stored") }
+        if result.removed > 0 { parts.append("\(Plain.count(result.removed, "row")) removed") }
         if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
         if result.dropped > 0 { parts.append("\(Plain.count(result.dropped)) dropped by a hook") }
         return parts.isEmpty ? "nothing new" : parts.joined(separator: ", ")

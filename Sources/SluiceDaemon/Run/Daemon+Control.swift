@@ -130,8 +130,8 @@ extension Installation {
             "next": gate.isPaused ? .null : JSON("\(run.next)"),
             "sent": JSON(run.push?.applied ?? 0), "remaining": JSON(run.push?.remaining ?? 0),
             "conflicts": JSON(run.push?.conflicts ?? 0),
-            "stored": JSON(run.pulls.reduce(0) { $0 + $1.stored - $1.unchanged }),
-            "deleted": JSON(run.pulls.reduce(0) { $0 + $1.deleted }),
+            "stored": JSON(run.pulls.reduce(0) { $0 + $1.brought }),
+            "deleted": JSON(run.pulls.reduce(0) { $0 + $1.removed }),
         ]
         json["error"] = run.error.map { JSON(CommandText.reason($0)) } ?? .null
         return json

@@ -73,7 +73,7 @@ extension OfflineStore {
                 failure = failure ?? error
                 try await run.note(error)
                 let code = (error as? SluiceError)?.code
-                if error is CancellationError || code?.isNetwork == true || code == .cancelled {
+                if error is CancellationError || code == .network || code == .cancelled {
                     try? await stored.save(to: context.store)
                     throw error
                 }

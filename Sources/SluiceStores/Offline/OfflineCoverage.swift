@@ -58,7 +58,8 @@ struct OfflineCoverage: Sendable {
     }
 
     /// Whether the query's cursor stands where a pull has left it: one that was purged or begins afresh stands nowhere, and
-    /// has to be compared. One of a set that is always read whole, or that was empty, has no place either.
+    /// has to be compared. One of a set that is always read whole, or that was empty, has no place either: of that a pull has
+    /// ended.
     private static func holds(
         _ part: DefinedRequest.Part, _ endpoint: String?, _ user: String, _ store: any StoreReader
     ) throws -> Bool {

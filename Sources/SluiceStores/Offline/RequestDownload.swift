@@ -63,8 +63,8 @@ struct RequestDownload {
         let pulled = try await context.pull(query, named: name, allowsMassRemoval: allowsRemovals) { progress in
             if progress.step == .pulling { report?(query.table, progress.rows, progress.bytes) }
         }
-        result.stored += pulled.stored - pulled.unchanged
-        result.removed += pulled.deleted + (pulled.reconcile?.removed ?? 0)
+        result.stored += pulled.brought
+        result.removed += pulled.removed
         let part = DefinedRequest.Part(table: query.table, name: name)
         let isFirst = !defined.parts.contains(part) || defined.downloadedAt == nil
         parts.append(part)

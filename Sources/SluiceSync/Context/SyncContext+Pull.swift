@@ -127,7 +127,8 @@ extension SyncContext {
         }
     }
 
-    /// Pushes what has not failed in this run, if changes of the table wait. Parked and dead ones do not.
+    /// Pushes what has not failed in this run, if changes of the table wait. Parked and dead ones do not. A push that a change
+    /// of another table ended does not keep this one's rows away.
     private func pushIfNeeded(before pull: SyncRun.Pull) async throws -> PushResult? {
         let tried = run.withLock { $0.take(pull) }
         let failed = try await store.read { [options] reader -> Set<String>? in
@@ -138,7 +139,10 @@ extension SyncContext {
         guard let failed else { return nil }
         let result = try await send(PushSelection(excluded: failed))
         run.withLock { $0.note(result) }
-        if result.end != .completed, let error = result.error { throw error }
+        if result.end != .completed, let error = result.error {
+            let isOfOther = error.table.map { $0 != pull.query.table } ?? false
+            guard isOfOther, !error.endsRun, error.code != .aborted else { throw error }
+        }
         return result
     }
 }

@@ -215,7 +215,7 @@ private struct Sealed: Sendable {
 
 extension SluiceError {
     /// Any error as one of ours.
-    init(wrapping error: any Error) {
+    package init(wrapping error: any Error) {
         switch error {
         case let error as SluiceError: self = error
         case is CancellationError: self.init(.cancelled, "the task was cancelled")

@@ -8,9 +8,24 @@ public struct ScheduledRun: Sendable {
     public var push: PushResult?
     /// The pulls that went through, in the schedule's order.
     public var pulls: [PullResult] = []
-    /// What went wrong first; nil if all went well. Operations that the server refused for good are no error of the
-    /// run: they are held, and the status shows it.
-    public var error: SluiceError?
+    /// What went wrong with the push and with pulls, in the order of the run; each names its table. A table that fails
+    /// stops no other. Operations that the server refused for good are no error of the run: they are held, and the status
+    /// shows it.
+    public internal(set) var errors: [SluiceError] = []
+    /// What went wrong first; nil if all went well.
+    public var error: SluiceError? { errors.first }
     /// When the next run is due, if nothing happens before.
     public var next: Timestamp
+
+    /// A run that has just begun.
+    init(startedAt: Timestamp) {
+        self.startedAt = startedAt
+        next = startedAt
+    }
+}
+
+extension SluiceError {
+    /// Whether what comes after it in a run would fail for the same reason, whatever table it is of: there is no network
+    /// or no store, or the task is over.
+    package var endsRun: Bool { code == .network || code == .cancelled || code.isStore }
 }

@@ -108,7 +108,7 @@ public final class SyncScheduler: Sendable {
             case .run(let pulls):
                 let passedBy = machine.passesBy ? await stillFailed(failed) : []
                 var run = await carryOut(pulls: pulls, of: say.tables, passingBy: passedBy)
-                if run.error?.code == .cancelled, Task.isCancelled { return }
+                if run.errors.contains(where: { $0.code == .cancelled }), Task.isCancelled { return }
                 let isPartial = run.hasFailedInPart(knowing: failed)
                 let isAddition = machine.passesBy && (isPartial || !run.hasFailed)
                 failed = (isAddition ? failed : []).union(isPartial ? run.delayed.map(\.id) : [])
@@ -160,24 +160,24 @@ public final class SyncScheduler: Sendable {
         pulls: Bool, of tables: Set<String>?, passingBy failed: Set<String>
     ) async -> ScheduledRun {
         let now = context.options.environment.now()
-        var run = ScheduledRun(startedAt: now, next: now)
+        var run = ScheduledRun(startedAt: now)
         do {
             let push = try await step("push") { [context] in try await context.push(PushSelection(excluded: failed)) }
             run.push = push
-            if push.end != .completed { run.error = push.error }
+            if push.end != .completed, let error = push.error { run.errors.append(error) }
         } catch {
-            run.error = SluiceError(wrapping: error)
+            run.errors.append(SluiceError(wrapping: error))
         }
         for pull in pulls ? schedule.pulls : [] where tables?.contains(pull.query.table) ?? true {
             if isFinishing.withLock({ $0 }) { return run }
-            if let error = run.error, error.endsRun { return run }
+            if let error = run.errors.last, error.endsRun || context.client?.pace.asked != nil { return run }
             do {
                 let result = try await step("pull \(pull.query.table)") { [context] in
                     try await context.pull(pull.query, named: pull.name)
                 }
                 run.pulls.append(result)
             } catch {
-                run.error = run.error ?? SluiceError(wrapping: error)
+                run.errors.append(SluiceError(wrapping: error))
             }
         }
         return run
@@ -228,18 +228,19 @@ extension ScheduledRun {
     ///
     /// - Parameter known: the operations that have failed so already; that they fail again is not news.
     fileprivate func hasFailedInPart(knowing known: Set<String>) -> Bool {
-        guard let push, push.end == .completed, !(error?.endsRun ?? false) else { return false }
-        if delayed.isEmpty { return error != nil }
+        guard let push, push.end == .completed, !errors.contains(where: \.endsRun) else { return false }
+        if delayed.isEmpty {
+            let isOfServer = errors.contains { $0.code == .timeout || $0.isOfServer }
+            return !errors.isEmpty && (!isOfServer || push.applied > 0 || !pulls.isEmpty)
+        }
         return push.applied > 0 || delayed.allSatisfy { known.contains($0.id) }
             || !delayed.contains { $0.failure?.isOfServer ?? false }
     }
 }
 
 extension SluiceError {
-    /// Whether what comes after it in a run would fail for the same reason.
-    fileprivate var endsRun: Bool {
-        code.isNetwork || code.isStore || [.unauthorized, .cancelled, .serverFailure].contains(code)
-    }
+    /// Whether the server's state is the reason, or may be.
+    fileprivate var isOfServer: Bool { code == .unauthorized || code == .serverFailure }
 }
 
 extension Bool {

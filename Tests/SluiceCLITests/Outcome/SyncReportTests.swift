@@ -14,7 +14,7 @@ import Testing
         #expect(words(1, 1) == "pull notes: nothing new")
         #expect(words(0, 0) == "pull notes: nothing new")
         #expect(words(3, 2) == "pull notes: 1 row stored")
-        #expect(words(2001, 0, 1) == "pull notes: 2,001 rows stored, 1 row deleted")
-        #expect(words(1, 1, 2) == "pull notes: 2 rows deleted")
+        #expect(words(2001, 0, 1) == "pull notes: 2,001 rows stored, 1 row removed")
+        #expect(words(1, 1, 2) == "pull notes: 2 rows removed")
     }
 }

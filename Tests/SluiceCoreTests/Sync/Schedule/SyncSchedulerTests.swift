@@ -298,6 +298,25 @@ struct SyncSchedulerTests {
         try await task.value
     }
 
+    @Test(
+        "neither does a table whose answers are a fault of the server, refused credentials or no page",
+        arguments: [500, 401, 403, 404, 200])
+    func failingTable(_ status: Int) async throws {
+        let setup = try await Setup(.memory)
+        setup.server.seed("good", [["id": "1"]])
+        setup.server.onRequest { request in
+            (request.head.path ?? "").contains("/bad") ? .answer(.model(status, "no page")) : .none
+        }
+        let pulls = ["bad", "good"].map { SyncSchedule.Pull(Query($0), named: "all") }
+        let scheduler = SyncScheduler(setup.context, SyncSchedule(pulls: pulls, spread: .zero))
+        var runs = scheduler.runs.makeAsyncIterator()
+        let task = Task { try await scheduler.run() }
+        let run = try #require(await runs.next())
+        #expect(run.errors.map(\.table) == ["bad"] && run.pulls.map(\.stored) == [1])
+        task.cancel()
+        try await task.value
+    }
+
     @Test("cancelled in the midst of a request, it returns, and nothing is said to run")
     func cancelled() async throws {
         let isWaiting = Mutex(false)

@@ -47,7 +47,7 @@ struct BodyReader: Sendable {
     private var isHeadOnly: Bool { errors.isHead || response.status == .notModified }
 
     private var tooLarge: SluiceError {
-        errors.error(.tooLarge, "the answer is larger than \(limits.responseBytes.counted("byte"))")
+        errors.error(.tooLarge, limits.tooLarge)
     }
 
     private func collect(announced: Int, _ progress: Progress) async throws -> [UInt8] {

@@ -32,7 +32,7 @@ struct TransportErrors: Sendable {
 
     /// The deadline is over.
     var late: SluiceError {
-        error(.timeout, "the exchange with \(server) took longer than \(context.limits.deadline)")
+        error(.timeout, "the exchange with \(server) \(context.limits.tooLong)")
     }
 
     /// An error before the answer's head was there.
@@ -66,7 +66,8 @@ struct TransportErrors: Sendable {
 
     private func known(_ cause: any Error) -> SluiceError? {
         if let cause = cause as? SluiceError { return cause }
-        if cause is CancellationError { return error(.cancelled, "the request was cancelled") }
+        // The HTTP client names some other reason for an exchange that ends because its task is cancelled.
+        if cause is CancellationError || Task.isCancelled { return error(.cancelled, "the request was cancelled") }
         switch cause as? HTTPClientError {
         case .cancelled: return error(.cancelled, "the request was cancelled")
         case .deadlineExceeded:

@@ -69,6 +69,14 @@ public struct RowPage: Sendable {
         self.tape = tape
     }
 
+    /// The same page with all of its rows set aside, for that reason.
+    package func settingAside(_ reason: String) -> RowPage {
+        var rows = rows
+        for index in rows.indices { rows[index].isUnfit = true }
+        let problems = Dictionary(uniqueKeysWithValues: rows.indices.map { ($0, reason) })
+        return RowPage(rows: rows, problems: problems, count: count, nextLink: nextLink, bytes: bytes, tape: tape)
+    }
+
     /// The row as a record.
     public func record(at index: Int) -> JSON {
         switch revision(at: index) {

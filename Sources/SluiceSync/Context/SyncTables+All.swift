@@ -5,6 +5,6 @@ extension SyncTables {
     package static let all = [
         TableOperation.schema, UnansweredSend.schema, RecordState.schema, Cursor.schema, Membership.schema,
         ChangeStamps.schema, QuarantinedRow.schema, LeaseRecord.schema, ScheduleState.schema,
-        MigrationNote.schema, LocalOnly.schema, audit,
+        PageSize.schema, MigrationNote.schema, LocalOnly.schema, audit,
     ]
 }

@@ -10,7 +10,7 @@ extension Cursor {
             .init("name", .string), .init("query", .string), .init("updatedAt", .string), .init("untimed", .boolean),
             .init("grade", .string), .init("token", .string), .init("lastID", .string), .init("key", .integer),
             .init("reconcile", .boolean), .init("heldAll", .boolean), .init("pulls", .integer),
-            .init("owed", .json), .init("untimedOwed", .boolean), .init("clock", .json),
+            .init("owed", .json), .init("clock", .json),
             .init("pulledAt", .date),
         ],
         indexes: [["table"]])
@@ -24,7 +24,7 @@ extension Cursor {
             "token": position?.token.map { JSON($0) } ?? .null, "lastID": position?.id.map { JSON($0) } ?? .null,
             "key": JSON(key), "reconcile": JSON(needsReconcile), "heldAll": JSON(heldAll), "pulls": JSON(pulls),
             "owed": toRecheck.isEmpty ? .null : JSON(toRecheck.map { JSON($0) }),
-            "untimedOwed": JSON(position?.owesUntimed ?? false), "clock": position?.clock?.json ?? .null,
+            "clock": position?.clock?.json ?? .null,
             "pulledAt": pulledAt.map { JSON($0.description) } ?? .null,
         ]
     }
@@ -39,7 +39,7 @@ extension Cursor {
         let position = text("updatedAt").map {
             CursorPosition(
                 grade: grade, token: text("token"), updatedAt: $0, id: record["lastID"]?.textID,
-                hasUntimed: record["untimed"]?.bool ?? false, owesUntimed: record["untimedOwed"]?.bool ?? false,
+                hasUntimed: record["untimed"]?.bool ?? false,
                 clock: record["clock"].flatMap(ServerClock.init(json:)))
         }
         self.init(

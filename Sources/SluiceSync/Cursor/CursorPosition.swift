@@ -11,23 +11,20 @@ package struct CursorPosition: Sendable, Hashable {
     package var updatedAt: String
     /// The id up to which all rows of that very time are here; nil where they have to be read again.
     package var id: RecordID?
-    /// Whether there are rows without a time, which have to be asked for by themselves.
+    /// Whether rows without a time have been found, so that a server which refuses to be asked for them is in error.
     var hasUntimed: Bool
-    /// Whether it is not known yet if there are such rows, as the first pull has not come to look for them.
-    var owesUntimed: Bool
     /// What is known of the clock that stamps the server's rows; nil where the server sends no `Date`.
     var clock: ServerClock?
 
     init(
         grade: PullGrade = .timestamps, token: String? = nil, updatedAt: String, id: RecordID? = nil,
-        hasUntimed: Bool = false, owesUntimed: Bool = false, clock: ServerClock? = nil
+        hasUntimed: Bool = false, clock: ServerClock? = nil
     ) {
         self.grade = grade
         self.token = token
         self.updatedAt = updatedAt
         self.id = id
         self.hasUntimed = hasUntimed
-        self.owesUntimed = owesUntimed
         self.clock = clock
     }
 

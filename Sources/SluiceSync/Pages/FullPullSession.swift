@@ -4,16 +4,20 @@ internal import SluiceBase
 ///
 /// Where the query has no order of its own the pages follow the id, so that rows which come, go or change meanwhile
 /// move no other row from one page to another. A server that does not sort by id is paged by `$skip`, again and again
-/// until a pass finds nothing new. Ids that ascend may do so by chance, so where it is not known whether the server
-/// looks at the order, it is asked at the end for the last two ids in the opposite one. A pass that shows fewer
-/// different rows than it has gone past misses some, and is made again. A query with an order, `$skip` or `$top` is
-/// paged by `$skip`, once.
+/// until a pass finds nothing new. Ids that ascend may do so by chance, and a server may sort them in one order and
+/// compare them by another, as one that sorts without regard to case. So where that is not known it is asked for the ids
+/// up to the last one, in the opposite order: that one has to come first. It is asked before each page that begins after
+/// an id, as rows may be lost there; where a generator made the ids, which all orders sort alike, at the end alone. A
+/// pass that shows fewer different rows than it has gone past misses some, and is made again. A query with an order,
+/// `$skip` or `$top` is paged by `$skip`, once.
 struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Way { case id, passes, once }
 
     private static let ignoresSkip = SluiceError(
-        .brokenProtocol, "the server sends the same rows again: it ignores the filter and $skip")
+        .brokenProtocol,
+        "the server sends as many rows as it is asked for, and then the same again: it ignores the filter and $skip, so "
+            + "those after them cannot be read")
     /// How many passes in a row that bring nothing new are believed, of a server that shows some rows twice in a pass.
     private static let mostIdlePasses = 16
 
@@ -33,9 +37,13 @@ struct FullPullSession: Sendable {
     private var previous: [RecordID] = []
     /// How many rows came one after the other that were all known.
     private var known = 0
-    /// Whether it is known that the server looks at the order.
+    /// Whether it is known that the server looks at the order, and compares ids by it.
     private var isProven: Bool
     private var isChecking = false
+    /// The id up to which the order was asked for.
+    private var checkedID: RecordID?
+    /// Whether there are no rows after the last id.
+    private var isAtEnd = false
     /// How many rows came by their ids.
     private var followed = 0
 
@@ -71,7 +79,7 @@ struct FullPullSession: Sendable {
     private mutating func request() -> PullEffect {
         if remaining == 0 { return finish(nil) }
         state = .waiting
-        if isChecking { return .request(PullRequest(position: .lastIDs, skip: 0, top: 2)) }
+        if isChecking, let lastID { return .request(PullRequest(position: .upToID(lastID), skip: 0, top: 2)) }
         return .request(
             PullRequest(
                 position: way == .id && (isNamed || lastID != nil) ? .behindID(lastID) : .start, skip: skip,
@@ -90,6 +98,7 @@ struct FullPullSession: Sendable {
         case .passes: return takeInPasses(page)
         case .once:
             if page.rows.isEmpty { return finish(nil) }
+            if let end = endOfRepeats(page) { return end }
             let rows = page.rows.prefix(remaining ?? page.rows.count)
             skip += rows.count
             remaining = remaining.map { $0 - rows.count }
@@ -100,14 +109,15 @@ struct FullPullSession: Sendable {
     private mutating func takeByID(_ page: PullPage) -> PullEffect {
         if page.rows.isEmpty {
             // One row has no order.
-            if isProven || followed < 2 { return finish(nil) }
+            if isProven || followed < 2 || checkedID == lastID { return finish(nil) }
             isChecking = true
+            isAtEnd = true
             return request()
         }
         // Rows that have no id of their own stand in no order, and are left behind by counting them.
         let ids = page.rows.filter { !$0.isUnfit }.map(\.id)
         let all = page.rows.map(\.id)
-        if ids.isEmpty, all == previous { return finish(Self.ignoresSkip) }
+        if ids.isEmpty, let end = endOfRepeats(page) { return end }
         previous = all
         guard IDOrder.isAscending((lastID.map { [$0] } ?? []) + ids) else {
             way = .passes
@@ -122,6 +132,8 @@ struct FullPullSession: Sendable {
         } else {
             skip += page.rows.count
         }
+        isChecking =
+            !isProven && followed > 1 && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
         return commit(Array(page.rows.indices))
     }
 
@@ -129,10 +141,9 @@ struct FullPullSession: Sendable {
     private mutating func takeCheck(_ page: PullPage?) -> PullEffect {
         isChecking = false
         let ids = (page?.rows ?? []).filter { !$0.isUnfit }.map(\.id)
-        if let first = ids.first, let last = lastID, IDOrder.isAscending(ids.reversed()),
-            first == last || IDOrder.isAscending([last, first])
-        {
-            return finish(nil)
+        if let last = lastID, ids.first == last, IDOrder.isAscending(ids.reversed()) {
+            checkedID = last
+            return isAtEnd ? finish(nil) : request()
         }
         (way, skip, previous) = (.passes, 0, [])
         return request()
@@ -150,21 +161,33 @@ struct FullPullSession: Sendable {
             (lastOrder, order) = (order, 0)
             return request()
         }
+        if let end = endOfRepeats(page) { return end }
         let ids = page.rows.map { $0.id }
-        if ids == previous { return finish(Self.ignoresSkip) }
-        previous = ids
         skip += page.rows.count
         let fresh = page.rows.indices.filter { !seen.contains(page.rows[$0]) }
+        // A row that has only changed since it was read is no reason for another pass.
+        let isNew = ids.contains { !seen.contains(id: $0) }
         for row in page.rows { seen.insert(row) }
         for id in ids { order = order &* 31 &+ FNV1a.hash(id.text.utf8) }
-        foundNew = foundNew || !fresh.isEmpty
-        known = fresh.isEmpty ? known + ids.count : 0
+        foundNew = foundNew || isNew
+        known = isNew ? 0 : known + ids.count
         // A pass has each row once, and some twice that were moved by others while it ran.
         if known > 2 * seen.count + 16 {
             return finish(
                 SluiceError(.brokenProtocol, "the server sends the same rows again and again: its pages never end"))
         }
         return commit(fresh)
+    }
+
+    /// The end where a server gives the rows of the page before once more, whatever it is to leave out; nil for any other
+    /// page. Where it gives another number of rows than it is asked for, those are all that it has.
+    private mutating func endOfRepeats(_ page: PullPage) -> PullEffect? {
+        let ids = page.rows.map(\.id)
+        defer { previous = ids }
+        let isAll =
+            skip > 0 && ids.count == seen.count && Set(ids).count == ids.count && ids.allSatisfy(seen.contains(id:))
+        guard isAll || ids == previous else { return nil }
+        return finish(ids.count == page.asked ?? pageSize ? Self.ignoresSkip : nil)
     }
 
     /// Whether a pass that found nothing new proves that there is nothing else. A server whose order is another one

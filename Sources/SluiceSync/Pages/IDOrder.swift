@@ -32,6 +32,15 @@ enum IDOrder {
         return cases.count < 2
     }
 
+    /// Whether the id is one that a generator made, 32 hexadecimal digits in one case, and perhaps hyphens. Tables with such
+    /// ids have no others, as a rule.
+    static func isGenerated(_ id: RecordID) -> Bool {
+        let digits = id.text.utf8.filter { $0 != 0x2D }
+        guard digits.count == 32, id.text.utf8.count <= 36 else { return false }
+        return digits.allSatisfy { $0 &- 0x30 < 10 || $0 &- 0x61 < 6 }
+            || digits.allSatisfy { $0 &- 0x30 < 10 || $0 &- 0x41 < 6 }
+    }
+
     private static func folded(_ id: RecordID) -> [UInt8] {
         id.text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }

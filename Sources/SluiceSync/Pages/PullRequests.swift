@@ -19,11 +19,13 @@ struct PullRequests: Sendable {
 
     /// The request for a page.
     ///
+    /// - Parameter isNarrow: whether of each row only its id, version and time are asked for.
     /// - Throws: ``SluiceError`` of code `storeCorrupt` for a saved time that is not valid, `invalidQuery`, `tooLarge` for
     ///   known rows that fill no address.
-    func request(for page: PullRequest) throws(SluiceError) -> Request {
+    func request(for page: PullRequest, isNarrow: Bool = false) throws(SluiceError) -> Request {
         let columns = dialect.columns
         var query = query
+        if isNarrow { query.select = narrow }
         query.skip = page.skip
         query.top = page.top
         query.includesDeleted = includesDeleted
@@ -60,13 +62,15 @@ struct PullRequests: Sendable {
             query.restrict(.binary(.eq, updatedAt, .literal(.null)))
             if let last { query.restrict(.binary(.gt, id, .literal(.id(last)))) }
             query.order = [.init(columns.id)]
-        case .lastWithoutTime:
+        case .withoutTimeUpToID(let last):
             query.restrict(.binary(.eq, updatedAt, .literal(.null)))
+            query.restrict(.binary(.le, id, .literal(.id(last))))
             query.order = [.init(columns.id, descending: true)]
         case .behindID(let last):
             if let last { query.restrict(.binary(.gt, id, .literal(.id(last)))) }
             query.order = [.init(columns.id)]
-        case .lastIDs:
+        case .upToID(let last):
+            query.restrict(.binary(.le, id, .literal(.id(last))))
             query.order = [.init(columns.id, descending: true)]
         }
         var request = try list(query)
@@ -84,10 +88,12 @@ struct PullRequests: Sendable {
     /// The request for the first of those rows of the query, deleted ones too: for as many as an address holds.
     ///
     /// - Returns: the request, and for how many rows it is.
-    func request(someOf ids: [RecordID], most: Int) throws(SluiceError) -> (request: Request, count: Int) {
+    func request(
+        someOf ids: [RecordID], most: Int, isNarrow: Bool = false
+    ) throws(SluiceError) -> (request: Request, count: Int) {
         var count = max(1, min(ids.count, most))
         while true {
-            let request = try request(ids: ids.prefix(count))
+            let request = try request(ids: ids.prefix(count), isNarrow: isNarrow)
             let length = Self.queryLength(of: request)
             if count <= 1 || length <= Self.mostBytes { return (request, count) }
             count = max(1, min(count - 1, count * Self.mostBytes / length))
@@ -99,8 +105,12 @@ struct PullRequests: Sendable {
         return path.firstIndex(of: "?").map { path[$0...].utf8.count } ?? 0
     }
 
-    private func request(ids: ArraySlice<RecordID>) throws(SluiceError) -> Request {
+    /// The properties by which a row is known.
+    private var narrow: [PropertyName] { [dialect.columns.id, dialect.columns.version, dialect.columns.updatedAt] }
+
+    private func request(ids: ArraySlice<RecordID>, isNarrow: Bool) throws(SluiceError) -> Request {
         var query = query
+        if isNarrow { query.select = narrow }
         let id = QueryExpression.column(dialect.columns.id)
         let terms = ids.map { QueryExpression.binary(.eq, id, .literal(.id($0))) }
         guard var condition = terms.first else {

@@ -14,11 +14,14 @@ struct PullPage: Sendable {
     package var token: String?
     /// Whether the server says that nothing follows the token for now.
     package var isLast: Bool
+    /// How many rows were asked for; nil for as many as the session wanted.
+    var asked: Int?
 
     package init(
         rows: [RowPage.Row], serverDate: Timestamp? = nil, askedDate: Timestamp? = nil, localDate: Timestamp? = nil,
-        token: String? = nil, isLast: Bool = false
+        token: String? = nil, isLast: Bool = false, asked: Int? = nil
     ) {
+        self.asked = asked
         self.rows = rows
         self.serverDate = serverDate
         self.askedDate = askedDate
@@ -85,12 +88,12 @@ struct PullRequest: Sendable, Hashable {
         case newestFirst
         /// Rows in the order of their ids, those after that one; nil for all.
         case behindID(RecordID?)
-        /// The rows with the last ids, the last of all first.
-        case lastIDs
+        /// Rows whose id is that one or before it, the last id first.
+        case upToID(RecordID)
         /// Rows without a time of change, whose id comes after that one.
         case withoutTime(behindID: RecordID?)
-        /// The rows without a time of change with the last ids, the last of all first.
-        case lastWithoutTime
+        /// Rows without a time of change whose id is that one or before it, the last id first.
+        case withoutTimeUpToID(RecordID)
     }
 
     package var position: Position

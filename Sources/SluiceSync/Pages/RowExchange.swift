@@ -23,6 +23,8 @@ struct RowExchange: Sendable {
         var isLast = false
         /// Whether the server could not tell all of what has changed.
         var hasGap = false
+        /// How many rows were asked for, where a session asked for a page.
+        var asked: Int?
     }
 
     /// The answer to a list. An empty page that links to another is not the end, so the link is followed.
@@ -50,6 +52,36 @@ struct RowExchange: Sendable {
                 token: ChangeTokens.token(in: response), isLast: ChangeTokens.isLast(response),
                 hasGap: ChangeTokens.hasGap(response))
         }
+    }
+
+    /// The page that a session wants, or as much of it as can come at once. A row that cannot come even alone is set
+    /// aside, so that those after it come.
+    func page(_ wanted: PullRequest, _ size: inout PageSize) async throws -> Answer {
+        let known = size
+        var wanted = wanted
+        while true {
+            wanted.top = min(wanted.top, size.rows)
+            let request = try requests.request(for: wanted)
+            do {
+                var answer = try await receive(request)
+                answer.asked = wanted.top
+                size.take(answer.page.rows.count, of: wanted.top)
+                return answer
+            } catch let error as SluiceError {
+                if size.shrinks(after: error, asked: wanted.top) { continue }
+                // A refusal of so few rows as well is none of their number.
+                if error.code == .rejected { size = known }
+                guard wanted.top == 1, error.mayBeOfPage else { throw error }
+                return try await receiveNarrow(try requests.request(for: wanted, isNarrow: true), insteadOf: error)
+            }
+        }
+    }
+
+    /// What is known of a row that cannot come whole.
+    private func receiveNarrow(_ request: Request, insteadOf error: SluiceError) async throws -> Answer {
+        guard var answer = try? await receive(request) else { throw error }
+        answer.page = answer.page.settingAside("the row cannot be read: \(error.message)")
+        return answer
     }
 
     /// Stores a page. Rows whose records have changed here since it was asked for are read again, and only then is the
@@ -131,6 +163,9 @@ struct RowExchange: Sendable {
                 return (try await receive(request).page, count)
             } catch let error as SluiceError where count > 1 && error.mayRefuseQuestion {
                 most = count / 2
+            } catch let error as SluiceError where error.mayBeOfPage {
+                let (narrow, _) = try requests.request(someOf: ids, most: 1, isNarrow: true)
+                return (try await receiveNarrow(narrow, insteadOf: error).page, 1)
             }
         }
     }

@@ -21,15 +21,11 @@ extension IncrementalPullSession {
         }
     }
 
-    /// All rows without a time were read: where that was to be found out, it is noted.
+    /// All rows without a time were read.
     mutating func endUntimed() -> PullEffect {
         untimedPass = nil
         isOver = true
-        guard looksForUntimed else { return finish(nil) }
-        looksForUntimed = false
-        position?.hasUntimed = hasUntimed
-        position?.owesUntimed = false
-        return commit([])
+        return finish(nil)
     }
 
     mutating func remember(untimedOf page: PullPage) {

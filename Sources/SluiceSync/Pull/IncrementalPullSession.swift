@@ -17,9 +17,8 @@ internal import SluiceWire
 /// looks that row up, once until a page shows a known row again: where it is as it was, the server reads a time in
 /// another way than it writes it, and no time leads anywhere.
 ///
-/// Rows without a time, which no time leads to, have a pass of their own after the others: on a first pull where they
-/// may come last, or on the one that comes to its end after that was interrupted, and on every pull once there are such
-/// rows.
+/// Rows without a time, which no time leads to, have a pass of their own after the others, on every pull: they may appear
+/// at any time, and come first or last as the server's database has it.
 struct IncrementalPullSession: Sendable {
     enum State { case idle, waiting, committing, finished }
     private enum Keyset { case unknown, checking(TieCheck), proven, unfit }
@@ -35,7 +34,8 @@ struct IncrementalPullSession: Sendable {
     private var isPastKnown = false
     private var pages: SameTimePages
     private var passFoundNew = false
-    private var idlePages = 0
+    /// How many rows of the group the pull went past again since something new came, and how many on one page at the most.
+    private var idle = (rows: 0, page: 1)
     private let commitLag: Int64
     private var ceiling: CursorCeiling
     private var isFirstPage = true
@@ -51,11 +51,11 @@ struct IncrementalPullSession: Sendable {
     private(set) var hasNoOrder = false
     /// Whether it does not find rows by the time that it has written.
     private(set) var misreadsTimes = false
+    private var repeated = RepeatedRows()
     /// How many passes in a row through the group have shown a row twice, and so perhaps another one not at all.
     private var doubledPasses = 0
     private static let mostDoubledPasses = 3
-    /// Whether this pull has to look for rows without a time.
-    var looksForUntimed: Bool
+    /// Whether this or an earlier pull has found rows without a time.
     var hasUntimed: Bool
     /// The rows without a time that were taken in this pull.
     var untimed = RowVersions()
@@ -67,15 +67,12 @@ struct IncrementalPullSession: Sendable {
     ///   - pageSize: how many rows to ask for at once.
     ///   - commitLag: ticks by which the saved cursor stays behind the server's clock, because a transaction may be
     ///     committed after one that began later.
-    ///   - untimedMayComeLast: whether the server may sort rows without a time after the others. Where they come first
-    ///     a first pull, which has no lower bound, reads them before it has one.
-    package init(cursor: CursorPosition?, pageSize: Int, commitLag: Int64, untimedMayComeLast: Bool = false) {
+    package init(cursor: CursorPosition?, pageSize: Int, commitLag: Int64) {
         self.pageSize = pageSize
         pages = SameTimePages(pageSize: pageSize)
         self.commitLag = commitLag
         ceiling = CursorCeiling(commitLag: commitLag, from: cursor?.updatedAt, clock: cursor?.clock)
         position = cursor
-        looksForUntimed = cursor.map(\.owesUntimed) ?? untimedMayComeLast
         hasUntimed = cursor?.hasUntimed ?? false
         keyset = cursor?.grade == .keyset ? .proven : .unknown
         if let cursor, !cursor.updatedAt.isEmpty { group = SameTimeRows(time: cursor.updatedAt, lastID: cursor.id) }
@@ -96,9 +93,9 @@ struct IncrementalPullSession: Sendable {
         case (.waiting, .answer(let answer)): return takeRow(answer.rows)
         case (.committing, .committed): return untimedPass == nil ? request() : followUntimed(.committed)
         case (.waiting, .failed(let error)) where untimedPass != nil:
-            // The order of such rows, or, where none are known, that there can be any.
-            if looksForUntimed, !hasUntimed, error.code == .rejected { return endUntimed() }
-            return followUntimed(event)
+            // Where none are known, a server may not understand that there can be any.
+            let refuses = error.mayRefuseQuestion || [500, 501].contains(error.status)
+            return refuses && !hasUntimed ? endUntimed() : followUntimed(event)
         case (.waiting, .failed(let error)) where error.mayRefuseQuestion:
             if sortCheck.isAsking {
                 _ = sortCheck.failed(by: nil)
@@ -272,19 +269,19 @@ struct IncrementalPullSession: Sendable {
         let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
         if !group.isFollowedInOrder(by: times) { return readAll(isStored ? [] : fresh) }
         sortCheck.count(fresh.count)
+        repeated.take(fresh.lazy.map { page.rows[$0] })
+        if repeated.isEnough { isOver = true }
         remember(untimedOf: page)
         if case .proven = keyset, group.lastID != nil { return takeBehind(page, fresh, times) }
-        idlePages = fresh.isEmpty ? idlePages + 1 : 0
+        let passed = max(1, page.rows.count - 1)
+        idle = fresh.isEmpty ? (idle.rows + passed, max(idle.page, passed)) : (0, 1)
         advance(over: page, fresh, times, skip: skip)
         if hasNoOrder { return readAll(isStored ? [] : fresh) }
         // A page may bring one row besides the known one; each time that the pass goes back it comes to known rows.
-        if pages.isStuck || idlePages > 2 + 2 * pages.slips + group.count / max(1, page.rows.count - 1) {
-            if pages.slips > 0 {
-                hasNoOrder = true
-                return readAll(isStored ? [] : fresh)
-            }
-            return finish(
-                SluiceError(.brokenProtocol, "the server sends the same rows again and again: it ignores $skip"))
+        if pages.isStuck || idle.rows > group.count + (2 + 2 * pages.slips) * idle.page {
+            // Without such slips the server does not look at `$skip`.
+            hasNoOrder = pages.slips > 0
+            return readAll(isStored ? [] : fresh)
         }
         if fresh.isEmpty { return request() }
         moveCursor(at: page)
@@ -306,7 +303,7 @@ struct IncrementalPullSession: Sendable {
         hasNoOrder = doubledPasses > Self.mostDoubledPasses
         if hasNoOrder { return readAll() }
         pages.restart()
-        (passFoundNew, idlePages) = (false, 0)
+        (passFoundNew, idle) = (false, (0, 1))
         return request()
     }
 
@@ -315,12 +312,12 @@ struct IncrementalPullSession: Sendable {
         if passFoundNew, pages.place > 0 {
             // Rows came while the group was read: once more, until nothing does.
             pages.restart()
-            (passFoundNew, idlePages) = (false, 0)
+            (passFoundNew, idle) = (false, (0, 1))
             return request()
         }
         if sortCheck.begins() { return request() }
         // Without a lower bound all rows were read, those without a time too.
-        guard group.time != nil, looksForUntimed || hasUntimed else { return finish(nil) }
+        guard group.time != nil else { return finish(nil) }
         var sorts: Bool?
         if case .proven = keyset { sorts = true }
         untimedPass = NullTimePass(pageSize: pageSize, sorts: sorts)
@@ -363,7 +360,7 @@ struct IncrementalPullSession: Sendable {
             // The group was paged by `$skip`, from a server that may have no order in it: read it once more.
             pages.restart()
             if isDoubled {
-                (doubledPasses, idlePages) = (doubledPasses + 1, 0)
+                (doubledPasses, idle) = (doubledPasses + 1, (0, 1))
                 hasNoOrder = doubledPasses > Self.mostDoubledPasses
             }
         } else {
@@ -380,6 +377,6 @@ struct IncrementalPullSession: Sendable {
         let limit = ceiling.limit(timestamp, at: page)
         position = CursorPosition(
             grade: grade, updatedAt: limit ?? time, id: limit == nil && grade == .keyset ? group.lastID : nil,
-            hasUntimed: hasUntimed, owesUntimed: looksForUntimed, clock: ceiling.clock)
+            hasUntimed: hasUntimed, clock: ceiling.clock)
     }
 }

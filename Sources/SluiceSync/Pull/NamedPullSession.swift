@@ -20,7 +20,6 @@ struct NamedPullSession: Sendable {
     private let query: Query
     private let pageSize: Int
     private let commitLag: Int64
-    private let untimedMayComeLast: Bool
     private var phase: Phase
     /// Whether the pull gave up the cursor it began with, so that the server did not report what left the query
     /// meanwhile.
@@ -36,21 +35,15 @@ struct NamedPullSession: Sendable {
     ///   - query: the user's query.
     ///   - pageSize: how many rows to ask for at once.
     ///   - commitLag: ticks by which a saved time stays behind the server's clock.
-    ///   - untimedMayComeLast: whether the server may sort rows without a time after the others.
-    package init(
-        cursor: CursorPosition?, query: Query, pageSize: Int, commitLag: Int64, untimedMayComeLast: Bool = false
-    ) {
+    package init(cursor: CursorPosition?, query: Query, pageSize: Int, commitLag: Int64) {
         self.query = query
         self.pageSize = pageSize
         self.commitLag = commitLag
-        self.untimedMayComeLast = untimedMayComeLast
         switch cursor?.grade {
         case nil: phase = .finding
         case .changeTokens: phase = .tokens(TokenPullSession(token: cursor?.token, pageSize: pageSize))
         case .keyset, .timestamps:
-            phase = .times(
-                IncrementalPullSession(
-                    cursor: cursor, pageSize: pageSize, commitLag: commitLag, untimedMayComeLast: untimedMayComeLast))
+            phase = .times(IncrementalPullSession(cursor: cursor, pageSize: pageSize, commitLag: commitLag))
         case .full: phase = .full(FullPullSession(query: query, pageSize: pageSize, isNamed: true))
         }
     }
@@ -131,8 +124,7 @@ struct NamedPullSession: Sendable {
             return effect
         default:
             isFirstPage = false
-            var session = IncrementalPullSession(
-                cursor: nil, pageSize: pageSize, commitLag: commitLag, untimedMayComeLast: untimedMayComeLast)
+            var session = IncrementalPullSession(cursor: nil, pageSize: pageSize, commitLag: commitLag)
             _ = session.handle(.began)
             let effect = session.handle(event)
             phase = .times(session)

@@ -1,5 +1,4 @@
 internal import SluiceBase
-internal import SluiceWire
 
 /// The part of a named pull that reads the rows whose time of change is null, as a full pull reads all rows.
 ///
@@ -19,15 +18,9 @@ struct NullTimePass: Sendable {
         guard case .request(var request) = effect else { return effect }
         switch request.position {
         case .behindID(let id): request.position = .withoutTime(behindID: id)
-        case .lastIDs: request.position = .lastWithoutTime
+        case .upToID(let id): request.position = .withoutTimeUpToID(id)
         default: request.position = .withoutTime(behindID: nil)
         }
         return .request(request)
     }
-}
-
-extension Dialect {
-    /// Whether the wire's servers may sort null after all other values: those of Datasync run on any database that
-    /// Entity Framework knows, the older ones on SQL Server and SQLite, which put null first.
-    var maySortNullLast: Bool { odata == .v4 }
 }

@@ -20,6 +20,7 @@ struct PullDriver: Sendable {
     private var othersGoOn = false
     /// How many pages were asked for.
     private var asked = 0
+    private var size: PageSize
 
     init(
         client: SluiceClient, store: any LocalStore, options: SyncOptions, query: Query, owner: Cursor.Owner?,
@@ -32,6 +33,7 @@ struct PullDriver: Sendable {
         self.owner = owner
         self.progress = progress
         removals = RemovalGuard(options.pull, isAllowed: allowsRemovals)
+        size = PageSize(wanted: options.pageSize)
     }
 
     private var source: RowSource {
@@ -56,12 +58,27 @@ struct PullDriver: Sendable {
         if result.reasons.contains(.otherUser) { removals = RemovalGuard(options.pull, isAllowed: true) }
         mark = try await store.read { try ChangeStamps.mark(of: table, in: $0) }
         try await expectGhosts()
-        var session = AnySession(query: query, cursor: cursor, options: options, dialect: client.dialect)
-        try await follow(&session)
+        var session = AnySession(query: query, cursor: cursor, options: options)
+        try await followInPages(&session)
         result.grade = session.grade
         result.reasons += session.reasons
         if cursor != nil { try await endNamed() }
         return result
+    }
+
+    /// Follows the session with pages of the size that the server can give, and keeps what it learns of that.
+    private mutating func followInPages(_ session: inout AnySession) async throws {
+        let (table, endpoint, wanted) = (query.table, source.endpoint, options.pageSize)
+        let known = try await store.read { try PageSize(wanted: wanted, of: table, at: endpoint, in: $0) }
+        size = known
+        let followed: Result<Void, any Error>
+        do { followed = .success(try await follow(&session)) } catch { followed = .failure(error) }
+        // What cannot be kept is learnt once more.
+        if size.rows != known.rows {
+            let learnt = size
+            try? await store.write { try learnt.save(table, of: endpoint, in: $0) }
+        }
+        try followed.get()
     }
 
     private mutating func follow(_ session: inout AnySession) async throws {
@@ -102,10 +119,11 @@ struct PullDriver: Sendable {
         try checkLimits()
         asked += 1
         let askedDate = options.environment.now()
-        let answer = try await exchange.receive(try requests.request(for: request))
+        let answer = try await exchange.page(request, &size)
         let page = PullPage(
             rows: answer.page.rows, serverDate: answer.date, askedDate: askedDate,
-            localDate: options.environment.now(), token: answer.token, isLast: answer.isLast)
+            localDate: options.environment.now(), token: answer.token, isLast: answer.isLast,
+            asked: answer.asked)
         if answer.hasGap { cursor?.needsReconcile = true }
         return (answer.page, page)
     }
@@ -124,7 +142,6 @@ struct PullDriver: Sendable {
     private mutating func commit(_ page: RowPage, _ rows: [Int], _ position: CursorPosition?) async throws {
         let now = options.environment.now()
         if let position { cursor?.position = position }
-        cursor?.pulledAt = now
         try await restartOthers()
         var commit = PageCommit(
             table: query.table, page: page, rows: rows, cursor: cursor, removals: removals, now: now)
@@ -199,6 +216,7 @@ struct PullDriver: Sendable {
     /// Counts the pull, and reconciles where that is due, or looks again at the rows that the query may have lost.
     private mutating func endNamed() async throws {
         guard var cursor else { return }
+        cursor.pulledAt = options.environment.now()
         let every = options.pull.reconcileEvery ?? client.dialect.reconcileEvery
         if every != nil { cursor.pulls += 1 }
         let isDue = cursor.needsReconcile || every.map { cursor.pulls >= Int64($0) } ?? false
@@ -216,12 +234,8 @@ struct PullDriver: Sendable {
             }
         }
         // A pull that found no row has saved no cursor with one: that it was made is noted here.
-        if every != nil || cursor.position == nil {
-            let counted = cursor
-            try await store.write(at: .page, options.environment) {
-                try $0.put(counted.record, in: Cursor.schema.name)
-            }
-        }
+        let ended = cursor
+        try await store.write(at: .page, options.environment) { try $0.put(ended.record, in: Cursor.schema.name) }
     }
 }
 
@@ -235,12 +249,12 @@ private enum AnySession {
     case named(NamedPullSession)
     case full(FullPullSession)
 
-    init(query: Query, cursor: Cursor?, options: SyncOptions, dialect: Dialect) {
+    init(query: Query, cursor: Cursor?, options: SyncOptions) {
         if let cursor {
             self = .named(
                 NamedPullSession(
                     cursor: cursor.position, query: query, pageSize: options.pageSize,
-                    commitLag: options.commitLag.ticks, untimedMayComeLast: dialect.maySortNullLast))
+                    commitLag: options.commitLag.ticks))
         } else {
             self = .full(FullPullSession(query: query, pageSize: options.pageSize))
         }

@@ -10,11 +10,13 @@ struct DifferenceReader: Sendable {
     let sorts: Bool?
     /// How many digests and lists were asked for, and how many rows came.
     private var (asked, came) = (0, 0)
+    private var size: PageSize
 
     init(exchange: RowExchange, query: Query, sorts: Bool?) {
         self.exchange = exchange
         self.query = query
         self.sorts = sorts
+        size = PageSize(wanted: exchange.options.pageSize)
     }
 
     /// The difference between those rows and the server's.
@@ -75,6 +77,8 @@ struct DifferenceReader: Sendable {
         var listed: [RecordID: String?] = [:]
         var session = FullPullSession(
             query: query, pageSize: exchange.options.pageSize, sorts: range == nil ? sorts : true)
+        let lister = RowExchange(
+            client: exchange.client, store: exchange.store, options: exchange.options, requests: requests)
         var page: RowPage?
         var effect = session.handle(.began)
         while true {
@@ -83,10 +87,10 @@ struct DifferenceReader: Sendable {
                 try Task.checkCancellation()
                 try checkLimits()
                 do {
-                    let answer = try await exchange.receive(try requests.request(for: wanted))
+                    let answer = try await lister.page(wanted, &size)
                     page = answer.page
                     came += answer.page.rows.count
-                    effect = session.handle(.page(PullPage(rows: answer.page.rows)))
+                    effect = session.handle(.page(PullPage(rows: answer.page.rows, asked: answer.asked)))
                 } catch let error as SluiceError {
                     effect = session.handle(.failed(error))
                 }

@@ -134,4 +134,12 @@ public struct Limits: Sendable, Hashable {
         self.minimumRate = minimumRate
         self.grace = grace
     }
+
+    /// Why an answer is not taken that is too large, with the names of the setting.
+    package var tooLarge: String {
+        "the answer is larger than \(responseBytes.counted("byte")) (limits.answer-bytes, Limits.responseBytes)"
+    }
+
+    /// The same of an exchange that takes too long.
+    package var tooLong: String { "took longer than \(deadline) (limits.request-time, Limits.deadline)" }
 }

@@ -76,10 +76,10 @@ struct PullSessionTests {
     }
 
     @Test(
-        "rows without a time have a pass of their own: on a first pull if they may come last, and once there are such")
+        "rows without a time have a pass of their own on every pull")
     func untimed() {
         func session(_ cursor: CursorPosition?) -> IncrementalPullSession {
-            IncrementalPullSession(cursor: cursor, pageSize: 2, commitLag: 0, untimedMayComeLast: true)
+            IncrementalPullSession(cursor: cursor, pageSize: 2, commitLag: 0)
         }
         func end(_ session: inout IncrementalPullSession) -> PullRequest? {
             request(session.handle(.page(PullPage(rows: []))))
@@ -97,7 +97,7 @@ struct PullSessionTests {
         }
         #expect(
             rows == [0]
-                && cursor == CursorPosition(updatedAt: "2024-01-01T00:00:00Z", hasUntimed: true, owesUntimed: true))
+                && cursor == CursorPosition(updatedAt: "2024-01-01T00:00:00Z", hasUntimed: true))
         #expect(request(first.handle(.committed))?.position == .withoutTime(behindID: "z"))
         // A server that does not look at the condition on the id is read by `$skip`.
         var effect = first.handle(.page(known))
@@ -109,12 +109,10 @@ struct PullSessionTests {
             return
         }
         #expect(error.code == .brokenProtocol)
-        for (hasUntimed, position) in [(false, nil), (true, .withoutTime(behindID: nil))]
-            as [(Bool, PullRequest.Position?)]
-        {
+        for hasUntimed in [false, true] {
             var later = session(CursorPosition(updatedAt: "2024-01-01T00:00:00Z", hasUntimed: hasUntimed))
             _ = later.handle(.began)
-            #expect(end(&later)?.position == position)
+            #expect(end(&later)?.position == .withoutTime(behindID: nil))
         }
         var empty = session(nil)
         _ = empty.handle(.began)
@@ -230,9 +228,9 @@ struct PullSessionTests {
         var session = FullPullSession(query: Query("t"), pageSize: 2)
         #expect(request(session.handle(.began))?.position == .start)
         #expect(commit(session.handle(.page(PullPage(rows: [row("a", nil), row("b", nil)]))))?.rows == [0, 1])
-        #expect(request(session.handle(.committed)) == PullRequest(position: .behindID("b"), skip: 0, top: 2))
-        let check = request(session.handle(.page(PullPage(rows: []))))
-        #expect(check == PullRequest(position: .lastIDs, skip: 0, top: 2))
-        #expect(isFinished(session.handle(.page(PullPage(rows: [row("b", nil), row("a", nil)])))))
+        #expect(request(session.handle(.committed)) == PullRequest(position: .upToID("b"), skip: 0, top: 2))
+        let next = request(session.handle(.page(PullPage(rows: [row("b", nil), row("a", nil)]))))
+        #expect(next == PullRequest(position: .behindID("b"), skip: 0, top: 2))
+        #expect(isFinished(session.handle(.page(PullPage(rows: [])))))
     }
 }

@@ -5,12 +5,10 @@ extension HostileCase {
     static var paging: [HostileCase] {
         [
             HostileCase(
-                .paging, "the same page for ever", .pull,
-                HostileOutcome(error: .brokenProtocol, rows: ["a", "b", "x"], cursor: .at(HostileRows.time)),
+                .paging, "the same page for ever", .pull, .brings(["a", "b", "x"], cursor: .at("")),
                 answer: always([.json(200, HostileRows.one)])),
             HostileCase(
-                .paging, "the same page for ever", .pullAll,
-                HostileOutcome(error: .brokenProtocol, rows: ["a", "b", "x"]),
+                .paging, "the same page for ever", .pullAll, .brings(["a", "b", "x"]),
                 answer: always([.json(200, HostileRows.one)])),
             HostileCase(
                 .paging, "two pages in turn, for ever", .pull,

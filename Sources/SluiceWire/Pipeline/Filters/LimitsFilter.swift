@@ -13,8 +13,7 @@ struct LimitsFilter: Filter {
         var response = try await beforeDeadline(request, next)
         if let bytes = response.body.untouchedBytes {
             guard bytes.count <= limits.responseBytes else {
-                let most = limits.responseBytes.counted("byte")
-                throw error(.tooLarge, "the answer is larger than \(most)", request.context)
+                throw error(.tooLarge, limits.tooLarge, request.context)
             }
             response.body = Body(bytes: bytes, maximumValues: limits.responseValues)
         }
@@ -41,7 +40,7 @@ struct LimitsFilter: Filter {
                     if case .answer(let response) = event { return response }
                     if case .deadline = event { break }
                 }
-                throw error(.timeout, "the exchange took longer than \(limits.deadline)", request.context)
+                throw error(.timeout, "the exchange \(limits.tooLong)", request.context)
             }
         }
     }

@@ -125,7 +125,7 @@ struct PullTests {
         #expect(try await device.todos.lookup(id: "a")?["version"] == "2")
     }
 
-    @Test("a server that ignores filter and $skip has the pull end once its rows come again", arguments: StoreKind.allCases)
+    @Test("a server that ignores filter and $skip ends the pull once its rows repeat", arguments: StoreKind.allCases)
     func endless(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
         device.server.onRequest { _ in

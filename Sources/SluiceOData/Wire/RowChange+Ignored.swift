@@ -27,7 +27,7 @@ extension RowChange {
         let named = record.names.filter { set.notUpdatable.contains(set.property(of: $0)) }
         if named.isEmpty { return nil }
         let response = try await exchange.send(exchange.request(.get, exchange.path(of: key, in: set), for: request))
-        guard response.status == 200, let entity = SetPage.entity(try response.body.json),
+        guard response.status == 200, let entity = try SetPage.entity(try response.body.json, of: set),
             let there = form.record(of: entity, tag: response.head.headerFields[.eTag])
         else { return response.status == 200 ? nil : response }
         // Of a row that has moved on the service says itself that it is another.

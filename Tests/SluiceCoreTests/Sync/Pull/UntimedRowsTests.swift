@@ -58,7 +58,8 @@ struct UntimedRowsTests {
         let device = try await Device(.memory, pageSize: 2, dialect: dialect)
         let (version, time) = (dialect.columns.version, dialect.columns.updatedAt)
         func row(_ id: String, _ second: Int?) -> JSON {
-            ["id": JSON(id), version: "1", time: second.map { JSON("2024-01-01T00:00:0\($0).000Z") } ?? .null]
+            let stamp: JSON = second.map { JSON("2024-01-01T00:00:0\($0).000Z") } ?? .null
+            return JSON(members: [("id", JSON(id)), (version, "1"), (time, stamp)])
         }
         let rows = Changeable((1...5).map { (second: Int) in row("t\(second)", second) } + [row("u1", nil)])
         device.server.onRequest { request in

@@ -304,9 +304,8 @@ struct SyncSchedulerTests {
     func failingTable(_ status: Int) async throws {
         let setup = try await Setup(.memory)
         setup.server.seed("good", [["id": "1"]])
-        setup.server.onRequest { request in
-            (request.head.path ?? "").contains("/bad") ? .answer(.model(status, "no page")) : .none
-        }
+        let answer = Response(HTTPResponse(status: .init(code: status)), body: Body(json: "no page"))
+        setup.server.onRequest { ($0.head.path ?? "").contains("/bad") ? .answer(answer) : .none }
         let pulls = ["bad", "good"].map { SyncSchedule.Pull(Query($0), named: "all") }
         let scheduler = SyncScheduler(setup.context, SyncSchedule(pulls: pulls, spread: .zero))
         var runs = scheduler.runs.makeAsyncIterator()

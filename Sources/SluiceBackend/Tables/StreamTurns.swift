@@ -16,7 +16,7 @@ final class StreamTurns: Sendable {
     init(_ count: Int) { state = Mutex(State(free: count)) }
 
     /// Runs `body` when it is its turn.
-    func take<Result: Sendable>(_ body: () async -> Result) async -> Result {
+    func take<Result: Sendable>(_ body: @Sendable () async -> Result) async -> Result {
         await withCheckedContinuation { turn in
             let isFree = state.withLock { state in
                 guard state.free > 0 else {

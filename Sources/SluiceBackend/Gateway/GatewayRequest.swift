@@ -21,31 +21,34 @@ struct GatewayRequest: Sendable {
     func list() async throws -> Reply {
         let columns = columns
         let parameters = try ListParameters(
-            target, BackendConfiguration.Table(table), schema,
+            target, BackendConfiguration.Table(table), schema, bytes: BackendConfiguration.Limits().pageBytes,
             undeclared: .allowed, includesDeleted: false
         ) { name in wire.names.stored(name).map { columns.local($0) } ?? name }
         var query = parameters.query
         // The store keeps no tombstones: a record that was deleted is gone from it.
         query.includesDeleted = false
         query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
-        let (rows, versions, count) = try await context.store.read { [query, table] reader in
-            let rows = try reader.records(matching: query)
+        let (page, versions, count) = try await context.store.read { [query, table, size = parameters.size] reader in
+            var page = RecordPage(size)
+            for row in try reader.records(matching: query) {
+                guard page.add(row, stored: row.bytes().count) else { break }
+            }
+            let rows = page.records
             let waiting = try QueueReader(reader).recordIDs(in: table, among: rows.compactMap { $0["id"]?.textID })
             let versions = try rows.map { row throws -> String? in
                 guard let id = row["id"]?.textID, waiting.contains(id) else { return nil }
                 // The row may be a part of the record.
                 return try reader.record(id, in: table).map { GatewayVersion.pending(columns.canonical($0)) }
             }
-            return (rows, versions, query.includesCount ? try reader.count(matching: query) : nil)
+            return (page, versions, query.includesCount ? try reader.count(matching: query) : nil)
         }
-        let hasMore = rows.count > parameters.page
-        let shown = zip(rows, versions).prefix(parameters.page).map { row, version in
+        let shown = zip(page.records, versions).map { row, version in
             var stored = columns.canonical(row)
             if let version { stored[SystemColumn.version] = JSON(version) }
             return wire.record(stored, asked: asked)
         }
         var reply = ListReply(wire: wire, target: target, options: []).page(
-            shown, count: count, next: hasMore ? parameters.next : nil)
+            shown, count: count, next: page.hasMore ? parameters.next(after: shown.count) : nil)
         mark(&reply, pending: try await pending(nil))
         return reply
     }

@@ -171,7 +171,7 @@ struct BatchRoutes: Sendable {
 
     private func refused(_ error: any Error) -> ODataReply {
         ODataReply(
-            ODataRoutes.refusal(of: error, call.head), call.version,
+            call.served.refusal(of: error, call.head), call.version,
             HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"), call.target)
     }
 

@@ -12,8 +12,8 @@ extension HostileCase {
                 answer: always([.json(200, HostileRows.one)])),
             HostileCase(
                 .paging, "two pages in turn, for ever", .pull,
-                HostileOutcome(error: .brokenProtocol, rows: ["a", "b", "x", "y"], cursor: .at(HostileRows.time)),
-                limits: HostileLimits(pages: 14, requests: 16),
+                HostileOutcome(error: .brokenProtocol, rows: ["a", "b", "x", "y"], cursor: .at("")),
+                limits: HostileLimits(pages: 40, requests: 40),
                 answer: { [.json(200, HostileRows.page([HostileRows.row($0.number.isMultiple(of: 2) ? "y" : "x")]))] }),
             HostileCase(
                 .paging, "two pages in turn, for ever", .pullAll,

@@ -1,3 +1,5 @@
+import Foundation
+import HTTPTypes
 import SluiceCore
 import SluiceTesting
 import Testing

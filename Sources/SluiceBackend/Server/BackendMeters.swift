@@ -1,4 +1,4 @@
-internal import CoreMetrics
+public import CoreMetrics
 internal import HTTPTypes
 internal import SluiceCore
 
@@ -23,4 +23,18 @@ struct BackendMeters: Sendable {
 
     /// Notes how many streams of changes are open.
     func note(streams: Int) { Gauge(label: "sluice.backend.streams", factory: factory).record(streams) }
+}
+
+/// Where a listener counts, and what it answers to who asks for the metrics.
+public struct BackendMetrics: Sendable {
+    /// What keeps the metrics.
+    public var factory: any MetricsFactory
+    /// What `GET /metrics` answers; nil where nothing is at that path.
+    public var text: (@Sendable () -> String)?
+
+    /// Metrics.
+    public init(_ factory: any MetricsFactory = MetricsSystem.factory, text: (@Sendable () -> String)? = nil) {
+        self.factory = factory
+        self.text = text
+    }
 }

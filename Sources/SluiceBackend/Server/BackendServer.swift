@@ -1,4 +1,3 @@
-public import CoreMetrics
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
@@ -16,8 +15,7 @@ public struct BackendServer: Service {
     private let host: String
     private let port: Int
     private let logger: Logger
-    private let metrics: any MetricsFactory
-    private let metricsText: (@Sendable () -> String)?
+    private let metrics: BackendMetrics
     private let onListening: @Sendable (Int) async -> Void
 
     /// A listener.
@@ -25,19 +23,16 @@ public struct BackendServer: Service {
     /// - Parameters:
     ///   - host: the address to listen on.
     ///   - port: the port; 0 is any free one.
-    ///   - metrics: where requests are counted.
-    ///   - metricsText: what `GET /metrics` answers; nil where nothing is at that path.
+    ///   - metrics: where requests are counted, and what `GET /metrics` answers.
     ///   - onListening: gets the port once connections are taken.
     public init(
         backend: Backend, host: String = "127.0.0.1", port: Int = 0, logger: Logger? = nil,
-        metrics: any MetricsFactory = MetricsSystem.factory, metricsText: (@Sendable () -> String)? = nil,
-        onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+        metrics: BackendMetrics = BackendMetrics(), onListening: @escaping @Sendable (Int) async -> Void = { _ in }
     ) {
         self.backend = backend
         self.host = host
         self.port = port
         self.metrics = metrics
-        self.metricsText = metricsText
         self.onListening = onListening
         if let logger {
             self.logger = logger
@@ -50,10 +45,10 @@ public struct BackendServer: Service {
     ///
     /// - Throws: ``SluiceError`` of code `network` where the address cannot be listened on.
     public func run() async throws {
-        let meters = BackendMeters(metrics)
+        let meters = BackendMeters(metrics.factory)
         let streams = OpenStreams(meters)
         let status = StatusRoutes(
-            readiness: Readiness(backend.served.database), streams: streams, metrics: metricsText)
+            readiness: Readiness(backend.served.database), streams: streams, metrics: metrics.text)
         let limits = backend.configuration.limits
         let application = Application(
             responder: BackendResponder(backend: backend, streams: streams, status: status, meters: meters),

@@ -61,8 +61,8 @@ struct ServeCommand: AsyncParsableCommand {
         let text: @Sendable () -> String = { PrometheusText.of(meters) }
         let output = OutputLines()
         let server = BackendServer(
-            backend: backend, host: host, port: port, logger: logger, metrics: meters,
-            metricsText: backend.configuration.metrics ? text : nil
+            backend: backend, host: host, port: port, logger: logger,
+            metrics: BackendMetrics(meters, text: backend.configuration.metrics ? text : nil)
         ) { port in
             let place = host.contains(":") ? "[\(host)]" : host
             output.write("listening on http://\(place):\(port)")

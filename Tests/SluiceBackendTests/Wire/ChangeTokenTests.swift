@@ -212,7 +212,7 @@ import Testing
         let query = ChangeQuery(
             about: .all(perUser ? owner : nil, rules.view, try QueryExpression(odata: "n lt 5 and deleted eq false")),
             owned: perUser ? owner : nil, view: rules.view, position: BackendFixture.now, base: BackendFixture.now,
-            limit: 10)
+            size: PageSize(records: 10, bytes: 1 << 20))
         let filter = try #require(query.filter)
         let plan = try await fixture.backend.served.database.read { connection in
             guard let table = fixture.backend.served.table("t") else { return "" }

@@ -30,7 +30,7 @@ struct ThreeWay {
         if mine == theirs { return .neither }
         if theirs == old { return .client }
         // A value of ours that has arrived and was taken back here since is no change of the other side's.
-        if sent.contains(where: { $0.final[name] == theirs }) { return .client }
+        if sent.contains(where: { $0.mayBeDone && $0.final[name] == theirs }) { return .client }
         return mine == old ? .server : .both
     }
 

@@ -25,10 +25,8 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
     @discardableResult
     public func update(_ record: Record) throws -> Record {
         let coder = typed.coder
-        guard let given = try coder.encode(record, withNulls: true, table: name)["id"]?.textID else {
-            throw SluiceError(.invalidArgument, "a record is updated by its id, and this one has none", table: name)
-        }
-        let id = try stored(given)
+        let given = try coder.encode(record, withNulls: true, table: name)
+        let id = try stored(RecordRules.id(ofChanges: given, table: name))
         let found = try transaction.lookup(id: id, in: name)
         var document = try coder.encode(record, unchangedFrom: found.map { [$0] } ?? [], table: name)
         document["id"] = JSON(id)

@@ -35,8 +35,6 @@ struct TypedRecordTests {
         #expect(try await items.lookup(id: id)?.n == 4)
         try await items.delete(id: id.uuidString)
         #expect(try await items.count() == 0)
-        try await items.undelete(id: id.uuidString)
-        #expect(try await items.count() == 1)
     }
 
     @Test("an id that the store has in capitals stays as it is")
@@ -51,19 +49,6 @@ struct TypedRecordTests {
         #expect(try await context.table("items").records() == [["id": JSON(id.uuidString), "n": 2]])
         try await items.delete(id: id)
         #expect(try await items.count() == 0)
-    }
-
-    @Test("to a type whose ids are texts, texts in other letters are other ids")
-    func texts() async throws {
-        struct Named: TableRecord {
-            static let tableName = "items"
-            var id: String
-        }
-        let context = try await context()
-        let named = try context.table(Named.self), id = UUID().uuidString
-        try await named.insert(Named(id: id))
-        #expect(try await named.lookup(id: id.lowercased()) == nil)
-        await #expect(throws: SluiceError.self) { try await named.update(Named(id: id.lowercased())) }
     }
 
     @Test("a change of nothing but the id is none")

@@ -93,31 +93,21 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
     ///
     /// - Throws: as ``SyncTable/delete(id:options:)``.
     public func delete(id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
-        let (name, id) = (name, id.recordID)
-        try await untyped.context.write(options: options) { transaction in
-            try transaction.table(name, of: Record.self).delete(id: id)
-        }
+        try await untyped.delete(id: id, options: options)
     }
 
     /// Brings a deleted record back.
     ///
     /// - Throws: as ``SyncTable/undelete(id:options:)``.
     public func undelete(id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
-        let (name, id) = (name, id.recordID)
-        try await untyped.context.write(options: options) { transaction in
-            try transaction.table(name, of: Record.self).undelete(id: id)
-        }
+        try await untyped.undelete(id: id, options: options)
     }
 
     /// The record with that id, or nil.
     ///
     /// - Throws: see ``TypedSyncTable``; of the store.
     public func lookup(id: some RecordIDConvertible) async throws -> Record? {
-        let (typed, id) = (typed, id.recordID)
-        let found = try await untyped.context.store.read { store in
-            try store.record(typed.stored(id, in: store), in: typed.table)
-        }
-        return try found.map(typed.value)
+        try await untyped.lookup(id: id).map(typed.value)
     }
 
     /// The records that match and fit the type. The query's table is this one, and all properties are read, whatever it

@@ -26,28 +26,26 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
     public func update(_ record: Record) throws -> Record {
         let coder = typed.coder
         let given = try coder.encode(record, withNulls: true, table: name)
-        let id = try stored(RecordRules.id(ofChanges: given, table: name))
+        let id = try RecordRules.id(ofChanges: given, table: name)
         let found = try transaction.lookup(id: id, in: name)
-        var document = try coder.encode(record, unchangedFrom: found.map { [$0] } ?? [], table: name)
-        document["id"] = JSON(id)
+        let document = try coder.encode(record, unchangedFrom: found.map { [$0] } ?? [], table: name)
         return try typed.value(transaction.update(document.withoutNulls(notIn: found), in: name))
     }
 
     /// Changes a record as it is, and writes what differs; see ``TypedSyncTable/update(id:options:_:)``.
     @discardableResult
     public func update(id: some RecordIDConvertible, _ change: (inout Record) throws -> Void) throws -> Record {
-        let id = try stored(id.recordID)
         guard let found = try transaction.lookup(id: id, in: name) else {
             throw SluiceError(
                 .recordMissing, "there is no such record in the local store; pull it first", table: name,
-                recordID: id)
+                recordID: id.recordID)
         }
         let before = try typed.value(found)
         var after = before
         try change(&after)
         let old = try typed.coder.encode(before, withNulls: true, table: name)
         let new = try typed.coder.encode(after, withNulls: true, table: name)
-        var changes: JSON = ["id": JSON(id)]
+        var changes: JSON = ["id": JSON(id.recordID)]
         for (name, value) in new.members ?? [] where name != "id" && old[name] != value { changes[name] = value }
         // What a type leaves out by itself, where it wrote it before, is taken back.
         for name in old.names where name != "id" && new[name] == nil { changes[name] = .null }
@@ -65,18 +63,14 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
     }
 
     /// Deletes a record; see ``SyncTable/delete(id:options:)``.
-    public func delete(id: some RecordIDConvertible) throws {
-        try transaction.delete(id: stored(id.recordID), in: name)
-    }
+    public func delete(id: some RecordIDConvertible) throws { try transaction.delete(id: id, in: name) }
 
     /// Brings a deleted record back; see ``SyncTable/undelete(id:options:)``.
-    public func undelete(id: some RecordIDConvertible) throws {
-        try transaction.undelete(id: stored(id.recordID), in: name)
-    }
+    public func undelete(id: some RecordIDConvertible) throws { try transaction.undelete(id: id, in: name) }
 
     /// The record as it is, with what was changed so far; or nil.
     public func lookup(id: some RecordIDConvertible) throws -> Record? {
-        try transaction.lookup(id: stored(id.recordID), in: name).map(typed.value)
+        try transaction.lookup(id: id, in: name).map(typed.value)
     }
 
     /// The records that match and fit the type, with what was changed so far. The query's table is this one, and all
@@ -98,8 +92,6 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
         (query.table, query.select) = (name, [])
         return typed.sorted(try transaction.records(matching: query))
     }
-
-    private func stored(_ id: RecordID) throws -> RecordID { try typed.stored(id, in: transaction.store) }
 }
 
 extension JSON {

@@ -70,17 +70,6 @@ package struct RecordCoder: Sendable {
         return document
     }
 
-    /// Whether the type reads both texts as the same id: a UUID in capitals and in small letters.
-    package func takes<Record: Codable>(_ id: RecordID, forThatOf document: JSON, _ type: Record.Type) -> Bool {
-        var other = document
-        other["id"] = JSON(id)
-        let ids = [document, other].map { document in
-            (try? decode(type, from: document, table: nil)).flatMap { try? encode($0, withNulls: false, table: "") }?[
-                "id"]
-        }
-        return ids[0] != nil && ids[0] == ids[1]
-    }
-
     /// The typed record of a document.
     ///
     /// - Parameter isServers: whether the document is the server's; else it is of the local store.

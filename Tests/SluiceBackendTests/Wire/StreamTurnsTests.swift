@@ -4,22 +4,43 @@ import Testing
 @testable import SluiceBackend
 
 @Suite struct StreamTurnsTests {
+    /// Who has a turn.
+    private final class Counts: Sendable {
+        private struct State {
+            var now = 0
+            var most = 0
+            var all = 0
+        }
+
+        private let state = Mutex(State())
+
+        func begin() {
+            state.withLock { state in
+                state.now += 1
+                state.most = max(state.most, state.now)
+                state.all += 1
+            }
+        }
+
+        func end() { state.withLock { $0.now -= 1 } }
+
+        var values: [Int] { state.withLock { [$0.now, $0.most, $0.all] } }
+    }
+
     @Test("all have their turn, a few at a time", .timeLimit(.minutes(1)))
     func turns() async {
-        let turns = StreamTurns(3)
-        let counts = Mutex((now: 0, most: 0, all: 0))
+        let (turns, counts) = (StreamTurns(3), Counts())
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<500 {
-                group.addTask {
+                group.addTask { @Sendable in
                     await turns.take {
-                        counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1), $0.all + 1) }
+                        counts.begin()
                         await Task.yield()
-                        counts.withLock { $0.now -= 1 }
+                        counts.end()
                     }
                 }
             }
         }
-        let (now, most, all) = counts.withLock { $0 }
-        #expect(now == 0 && most <= 3 && all == 500)
+        #expect(counts.values[0] == 0 && counts.values[1] <= 3 && counts.values[2] == 500)
     }
 }

@@ -28,8 +28,9 @@ extension StoryGenerator {
         agree(&setting)
     }
 
-    /// Takes away what nobody could tell from something else.
+    /// Takes away what nobody could tell from something else, and adds what a trait shows in.
     private func agree(_ setting: inout SimulationSetting) {
+        if setting.faults[.staysBusy] != nil { setting.attempts = 3 }
         if setting.faults[.staleRead] != nil {
             // The time by which a replica may be behind, and the order of times by which that is seen.
             for fault in [SimulationFault.lateCommit, .clockBack, .clockSetBack] { setting.faults[fault] = nil }

@@ -56,14 +56,13 @@ extension OracleState {
     /// A deletion is taken back, and what was written before it stands again, unless the server has deleted the record.
     mutating func takeBackDeletion(of key: RecordKey, on device: Int) {
         let claims = devices[device].claims[key] ?? []
-        let isUnplayed = UnplayedTraits.names.contains("reconsiders")
         let isDone = claims.contains { claim in
             if case .deletion(let since) = claim { wasAbsent(key, since: since) } else { false }
         }
         let left = claims.compactMap { claim -> OracleClaim? in
             switch claim {
             case .deletion: nil
-            case .deleted(let field, let value): isDone || isUnplayed ? nil : .value(field: field, value)
+            case .deleted(let field, let value): isDone ? nil : .value(field: field, value)
             case .value: claim
             }
         }

@@ -104,7 +104,7 @@ extension OracleState {
         // What an insert finds deleted it takes the place of, and an undelete restores what is not known here yet.
         let comesBack = !comebacks.isDisjoint(with: heritage)
         let view = devices[device]
-        if tidiesPages, fields.writesTidying(over: before.fields, after.fields) {
+        if tidiesPages, !isDecided, fields.writesTidying(over: before.fields, after.fields) {
             violate(.noStaleOverwrite, "device \(device) wrote to \(key) what a hook made of \(before.fields)")
         }
         for field in SimulatedFields.all {

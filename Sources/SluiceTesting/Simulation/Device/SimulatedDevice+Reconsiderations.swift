@@ -12,13 +12,17 @@ extension SimulatedDevice {
             await edit(first, choice)
             await edit(.delete, choice)
             if !discards { await edit(.undelete, choice) }
-        case let form: await editAtOnce(discards ? [first, .delete] : [first, .delete, .undelete], choice, form == 1)
+        case let form:
+            // A server that takes no batches never gets a group.
+            await editAtOnce(
+                discards ? [first, .delete] : [first, .delete, .undelete], choice,
+                inGroup: form == 1 && parts.setting.takesBatches)
         }
         if discards { await discardDelete(of: record(choice)) }
     }
 
     /// Makes those edits of one record in one transaction.
-    private func editAtOnce(_ kinds: [SimulationAction.Kind], _ choice: Int, _ inGroup: Bool) async {
+    private func editAtOnce(_ kinds: [SimulationAction.Kind], _ choice: Int, inGroup: Bool) async {
         let key = record(choice)
         guard let id = await localID(of: key) else { return }
         let edits = kinds.map { kind -> SimulatedEdit in

@@ -28,9 +28,9 @@ extension SimulatedDevice {
     fileprivate func firstFree(in table: String) -> String? {
         let user = process.user
         return parts.oracle.view(of: index) { view in
-            let all = view.operations.values.flatMap(\.values)
-            let operations = all.filter { $0.key.table == table && $0.group == nil }
-            let barred = Set(operations.filter { $0.isBarred(to: user) }.map(\.key))
+            let operations = view.operations.values.flatMap(\.values).filter { $0.key.table == table }
+            // A group may have a part of the table that fails, and then keeps what follows on its own.
+            let barred = Set(operations.filter { $0.group != nil || $0.isBarred(to: user) }.map(\.key))
             return operations.first { !barred.contains($0.key) }?.description
         }
     }

@@ -58,7 +58,8 @@ struct StoryShrinker {
             // A server that takes no batches never gets what a group says: that would be another fault.
             // Nor does anybody come back at the end to what a user has left, who hands over and is not looked after.
             let isSound =
-                (candidate.setting.takesBatches || !candidate.actions.contains { $0.kind == .group })
+                (candidate.setting.takesBatches
+                    || !candidate.actions.contains { [.group, .reconsider].contains($0.kind) })
                 && (candidate.setting.handsOver || !candidate.actions.contains { $0.kind == .handOver })
             if candidate.setting != best.setting, isSound { _ = accepts(candidate) }
         }

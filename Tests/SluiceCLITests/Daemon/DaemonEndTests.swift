@@ -1,4 +1,5 @@
 import Foundation
+import Sluice
 import Testing
 
 @Suite("A daemon's start and end", .timeLimit(.minutes(5)))

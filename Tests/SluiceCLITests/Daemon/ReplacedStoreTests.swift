@@ -1,4 +1,5 @@
 import Foundation
+import Sluice
 import Testing
 
 @Suite("A store that is replaced under a daemon", .timeLimit(.minutes(5)))

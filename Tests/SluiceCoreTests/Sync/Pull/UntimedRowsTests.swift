@@ -59,7 +59,7 @@ struct UntimedRowsTests {
         let (version, time) = (dialect.columns.version, dialect.columns.updatedAt)
         func row(_ id: String, _ second: Int?) -> JSON {
             let stamp: JSON = second.map { JSON("2024-01-01T00:00:0\($0).000Z") } ?? .null
-            return JSON(members: [("id", JSON(id)), (version, "1"), (time, stamp)])
+            return JSON(members: [("id", JSON(id)), (version, JSON("1")), (time, stamp)] as [(PropertyName, JSON)])
         }
         let rows = Changeable((1...5).map { (second: Int) in row("t\(second)", second) } + [row("u1", nil)])
         device.server.onRequest { request in

@@ -53,7 +53,8 @@ import Testing
             #expect(try await daemon.ctl("sync").status == 0)
             let text = try await Curl.program.run(["-s", String(address)]).output
             #expect(text.contains("sluice_sync_runs_total"))
-            let other = try await Curl.program.run(["-si", String(address).replacing("/metrics", with: "/status")]).output
+            let other = try await Curl.program.run(["-si", String(address).replacing("/metrics", with: "/status")])
+                .output
             #expect(other.contains(" 404 "))
             let rebound = try await Curl.program.run(["-si", "-H", "Host: x.example", String(address)]).output
             #expect(rebound.contains(" 421 "))

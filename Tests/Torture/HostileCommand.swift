@@ -12,7 +12,7 @@ struct HostileCommand: AsyncParsableCommand {
     @Flag(help: "Only the cases of what is stored, each with a store in a file, several at a time.") var files = false
 
     /// The memory that no case may make the process grow by, in bytes.
-    private static let mostMemory = 64 << 20
+    private static let mostMemory = 96 << 20
     /// The times are those of a client that has a processor to itself, and a test may have a part of one.
     private static let patience = 3
     private static let stored: [HostileCase.Group] = [.rows, .ids, .numbers, .times, .json]

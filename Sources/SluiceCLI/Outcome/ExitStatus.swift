@@ -22,15 +22,23 @@ enum ExitStatus: Int32 {
     /// What the command printed did not arrive whole: the disk is full, or the reader is gone.
     case output = 8
 
-    /// From what passes by itself to what needs somebody most.
-    private static let bySeverity: [ExitStatus] = [
-        .done, .network, .attention, .brokenProtocol, .unauthorized, .usage, .store, .fault,
-    ]
-
-    /// The worse of two.
-    func worse(_ other: ExitStatus) -> ExitStatus {
-        Self.bySeverity.last { $0 == self || $0 == other } ?? self
+    /// The place in an order from failures that pass by themselves to those that need somebody most.
+    private var severity: Int {
+        switch self {
+        case .done: 0
+        case .network: 1
+        case .attention: 2
+        case .brokenProtocol: 3
+        case .output: 4
+        case .unauthorized: 5
+        case .usage: 6
+        case .store: 7
+        case .fault: 8
+        }
     }
+
+    /// Returns the worse of two.
+    func worse(_ other: ExitStatus) -> ExitStatus { other.severity > severity ? other : self }
 
     /// The code for what went wrong. Errors in the user's own text (JSON, query, YAML) are usage.
     init(_ error: any Error) {

@@ -35,7 +35,7 @@ import Testing
         let answer = await fixture.v4(.get, Self.path(set, filter, "&$count=true"))
         if filter.hasPrefix("customer eq null") {
             // A link itself is no value.
-            #expect(answer.status == 400, "\(answer.text)")
+            #expect(answer.status == 501, "\(answer.text)")
             return
         }
         #expect(answer.keys == ids, "\(answer.text)")
@@ -68,8 +68,8 @@ import Testing
             (Self.path("customers", "orders/any(o:o/customer/orders/any(p:p/total gt 1))"), 501),
             (Self.path("customers", "orders/$count($search=x) gt 0"), 501),
             (Self.path("orders", "customer/orders/any(o:o/customer/orders/any())"), 501),
-            (Self.path("orders", "customer/nothing/any(x:x/y eq 1)"), 200), (Self.path("orders", "customer"), 400),
-            (Self.path("orders", "customer gt 1"), 400), (Self.path("orders", "customer/points eq 'x'"), 400),
+            (Self.path("orders", "customer/nothing/any(x:x/y eq 1)"), 200), (Self.path("orders", "customer"), 501),
+            (Self.path("orders", "customer gt 1"), 501), (Self.path("orders", "customer/points eq 'x'"), 400),
             ("orders?$compute=customer/points%20as%20p", 501),
             (Self.path("orders", "customer/points gt 0", "&$compute=total%20as%20t"), 501),
         ] {

@@ -63,12 +63,13 @@ import Testing
     }
 
     @Test(
-        "Only the version itself and alone, or * satisfies If-Match",
+        "Only the version itself, alone or in a list, or * satisfies If-Match",
         arguments: [
             (["\"AAAAAAAAAAAAAAAB\""], 200), (["*"], 200), (["\"AAAAAAAAAAAAAAAC\""], 412),
             (["W/\"AAAAAAAAAAAAAAAB\""], 412),
-            (["AAAAAAAAAAAAAAAB"], 200), (["AAAAAAAAAAAAAAAC"], 412), (["AAAAAAAAAAAAAAAB, x"], 412),
-            (["\"AAAAAAAAAAAAAAAB\", \"x\""], 412), (["\"AAAAAAAAAAAAAAAB\"", "\"x\""], 412),
+            (["AAAAAAAAAAAAAAAB"], 200), (["AAAAAAAAAAAAAAAC"], 412), (["AAAAAAAAAAAAAAAB, x"], 200),
+            (["\"AAAAAAAAAAAAAAAB\", \"x\""], 200), (["\"AAAAAAAAAAAAAAAB\"", "\"x\""], 200),
+            (["\"AAAAAAAAAAAAAAAC\", \"x\""], 412),
             (["\""], 412), ([""], 412),
         ])
     func ifMatch(values: [String], status: Int) async throws {

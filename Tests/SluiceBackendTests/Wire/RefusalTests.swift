@@ -24,7 +24,6 @@ import Testing
             ("GET", "/tables/t/none", "", 404, "does not exist"), ("GET", "/tables/none", "", 404, "table"),
             ("GET", "/tables/t/a%2Fb", "", 400, "id"), ("GET", "/", "", 404, "/tables"),
             ("GET", "/tables/t/a/b", "", 404, "/tables"), ("PUT", "/tables/t", "{}", 405, "GET, PATCH, POST"),
-            ("OPTIONS", "/tables/t/a", "", 405, "PATCH"),
         ] as [(String, String, String, Int, String)])
     func refused(method: String, path: String, body: String, status: Int, reason: String) async throws {
         let fixture = try await BackendFixture.empty()

@@ -262,7 +262,7 @@ import Testing
             ("return decide.defer { reason = 'later' }", "judge in Lua answers defer: later", "defer"),
             ("return decide.delete()", "judge in Lua answers delete", "delete"),
             ("error('no idea')", "judge in Lua answers failed", "failed"),
-            ("return decide.client { reason = 'mine' }", "judge in Lua decides, field by field", "ben's (mine)"),
+            ("return decide.client { reason = 'mine' }", "judge in Lua decides, field by field", "server's (mine)"),
         ])
     func verdicts(_ body: String, _ words: String, _ cell: String) async throws {
         try await withHandler(body) { folder, _ in

@@ -5,7 +5,7 @@ import Testing
 @Suite("A hostile server") struct HostileServerTests {
     private static let torture = Program("torture")
 
-    @Test("every case ends as it should, and none makes the process grow by 64 MB")
+    @Test("every case ends as it should, and none makes the process grow by 96 MB")
     func cases() async throws {
         let result = try await Self.torture("hostile", limit: .seconds(900))
         #expect(result.status == 0, "\(result.output)\(result.errors)")

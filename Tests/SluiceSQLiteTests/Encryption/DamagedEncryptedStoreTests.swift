@@ -146,7 +146,7 @@ struct DamagedEncryptedStoreTests {
         arguments: [0, 100, 4095])
     func rescued(byte: Int) async throws {
         var content = try await fill(.key(key))
-        content[content.count / 4096 / 2 * 4096 + byte] ^= 1
+        content[content.count / 4096 * 3 / 4 * 4096 + byte] ^= 1
         try write(content)
         let (store, recovery) = try await SQLiteStore.openOrRecover(path: path, encryption: .key(key))
         let found = try #require(recovery)

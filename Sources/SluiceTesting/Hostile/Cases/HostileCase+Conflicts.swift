@@ -7,8 +7,8 @@ extension HostileCase {
     }
 
     private static func bodies(_ status: Int) -> [HostileCase] {
-        // A 409 without evidence has the record read back, and the list has nothing; a 412 stays an error.
-        let unproven = HostileOutcome.waits(status == 409 ? .conflict : .preconditionFailed)
+        // A 409 without evidence is about something else than the record, and held with its reason; a 412 stays an error.
+        let unproven = status == 409 ? HostileOutcome.parks(.rejected) : .waits(.preconditionFailed)
         let bodies: [(String, String, HostileOutcome)] = [
             ("no body", "", unproven), ("a web page", "<html>no</html>", unproven), ("null", "null", unproven),
             ("a list", "[\(HostileRows.row("new"))]", unproven), ("a message", #"{"error":"no"}"#, unproven),

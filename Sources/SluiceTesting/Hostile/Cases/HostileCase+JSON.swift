@@ -9,9 +9,11 @@ extension HostileCase {
     {
         HostileCase(.json, name, .pull, outcome, answer: once(text))
     }
-    private static func body(_ name: String, bytes: [UInt8]) -> HostileCase {
+    private static func body(
+        _ name: String, bytes: [UInt8], _ outcome: HostileOutcome = .fails(.brokenProtocol)
+    ) -> HostileCase {
         HostileCase(
-            .json, name, .pull, .fails(.brokenProtocol),
+            .json, name, .pull, outcome,
             answer: once([.answer(200, [("Content-Type", "application/json")], body: bytes)]))
     }
 
@@ -44,20 +46,23 @@ extension HostileCase {
             Array(#"[{"id":"x","version":"1","updatedAt":"\#(HostileRows.time)","n":""#.utf8) + bytes
                 + Array("\"}]".utf8)
         }
+        // A row whose text is none is set aside by itself.
+        let aside = HostileOutcome.brings(["a", "b"], cursor: .at(HostileRows.time))
         return [
             body("a byte order mark", "\u{FEFF}" + HostileRows.one),
             body("UTF-16", bytes: Array(HostileRows.one.utf16).flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }),
             body(
                 "UTF-16 with a mark",
                 bytes: [255, 254] + Array("[]".utf16).flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }),
-            body("a byte that is no UTF-8", bytes: text([0xFF])), body("Latin-1", bytes: text([0xE9])),
-            body("a letter that is cut", bytes: text([0xC3])), body("an overlong slash", bytes: text([0xC0, 0xAF])),
-            body("a surrogate in UTF-8", bytes: text([0xED, 0xA0, 0x80])),
-            body("a letter beyond Unicode", bytes: text([0xF4, 0x90, 0x80, 0x80])),
+            body("a byte that is no UTF-8", bytes: text([0xFF]), aside), body("Latin-1", bytes: text([0xE9]), aside),
+            body("a letter that is cut", bytes: text([0xC3]), aside),
+            body("an overlong slash", bytes: text([0xC0, 0xAF]), aside),
+            body("a surrogate in UTF-8", bytes: text([0xED, 0xA0, 0x80]), aside),
+            body("a letter beyond Unicode", bytes: text([0xF4, 0x90, 0x80, 0x80]), aside),
             body("a NUL byte in a text", bytes: text([0])), body("a NUL byte after it", bytes: Array("[]".utf8) + [0]),
-            body("half a surrogate pair", with(#""n":"\ud800""#)),
-            body("a surrogate pair the wrong way round", with(#""n":"\udc00\ud800""#)),
-            body("half a surrogate pair in a name", with(#""\ud800":1"#)),
+            body("half a surrogate pair", with(#""n":"\ud800""#), aside),
+            body("a surrogate pair the wrong way round", with(#""n":"\udc00\ud800""#), aside),
+            body("half a surrogate pair in a name", with(#""\ud800":1"#), aside),
             body("NUL in a name", with(#""a\u0000b":1"#)),
         ]
     }

@@ -41,7 +41,9 @@ extension HostileCase {
                 }),
             HostileCase(
                 .paging, "ever new rows", .pullAll,
-                HostileOutcome(error: .limitReached, rows: ["a", "b"] + (1...8).map { "n\($0)" }),
+                HostileOutcome(
+                    // The third answer is one to the question for the order of ids.
+                    error: .limitReached, rows: ["a", "b", "n1", "n2"] + (4...9).map { "n\($0)" }),
                 answer: { [.json(200, HostileRows.page([HostileRows.row("n\($0.number)")]))] }),
             HostileCase(
                 .paging, "tombstones of all rows", .pull,

@@ -24,7 +24,8 @@ extension RowChange {
                 moved.map { set.column(of: $0.0.name) },
                 "is of the row's key, which no update changes: delete the row and make another")
         }
-        let named = record.names.filter { set.notUpdatable.contains(set.property(of: $0)) }
+        // A replacement has null for what it leaves out, and offline it is an update with nulls.
+        let named = record.names.filter { set.notUpdatable.contains(set.property(of: $0)) && record[$0] != .null }
         if named.isEmpty { return nil }
         let response = try await exchange.send(exchange.request(.get, exchange.path(of: key, in: set), for: request))
         guard response.status == 200, let entity = try SetPage.entity(try response.body.json, of: set),

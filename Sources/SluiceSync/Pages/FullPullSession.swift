@@ -33,6 +33,9 @@ struct FullPullSession: Sendable {
     /// The order of the rows of this pass and of the one before, as hashes.
     private var (order, lastOrder): (UInt64, UInt64?) = (0, nil)
     private var idlePasses = 0
+    /// Whether this pass has pages of another size than the one before, which has shown rows twice: a server whose order
+    /// changes with each request by a rule would else show the same rows once more.
+    private var isVaried = false
     private var foundNew = false
     private var previous: [RecordID] = []
     /// How many rows came one after the other that were all known.
@@ -80,10 +83,11 @@ struct FullPullSession: Sendable {
         if remaining == 0 { return finish(nil) }
         state = .waiting
         if isChecking, let lastID { return .request(PullRequest(position: .upToID(lastID), skip: 0, top: 2)) }
+        let most = isVaried && pageSize > 1 ? pageSize - 1 : pageSize
         return .request(
             PullRequest(
                 position: way == .id && (isNamed || lastID != nil) ? .behindID(lastID) : .start, skip: skip,
-                top: min(pageSize, remaining ?? pageSize)))
+                top: min(most, remaining ?? most)))
     }
 
     private mutating func commit(_ rows: [Int]) -> PullEffect {
@@ -157,6 +161,7 @@ struct FullPullSession: Sendable {
         if page.rows.isEmpty {
             if !foundNew, isWhole { return finish(nil) }
             idlePasses = foundNew ? 0 : idlePasses + 1
+            isVaried = !isVaried && seen.count < skip
             (foundNew, skip, previous, known) = (false, 0, [], 0)
             (lastOrder, order) = (order, 0)
             return request()
@@ -186,8 +191,10 @@ struct FullPullSession: Sendable {
         defer { previous = ids }
         let isAll =
             skip > 0 && ids.count == seen.count && Set(ids).count == ids.count && ids.allSatisfy(seen.contains(id:))
-        guard isAll || ids == previous else { return nil }
-        return finish(ids.count == page.asked ?? pageSize ? Self.ignoresSkip : nil)
+        let isFull = ids.count == page.asked ?? pageSize
+        // A full page of the same rows in another order is one of a server whose order is another one each time.
+        guard ids == previous || isAll && !isFull else { return nil }
+        return finish(isFull ? Self.ignoresSkip : nil)
     }
 
     /// Whether a pass that found nothing new proves that there is nothing else. A server whose order is another one

@@ -48,7 +48,7 @@ struct PageSize: Sendable, Hashable {
         switch error.code {
         case .tooLarge where error.mayBeOfPage: shrink(to: asked / 2, from: asked)
         // Many servers allow a hundred, some fewer; what a server has given before it does not refuse for the number.
-        case .rejected where asked > max(came, Self.leastByRefusal):
+        case .rejected where error.status == 400 && asked > max(came, Self.leastByRefusal):
             shrink(to: max(Self.leastByRefusal, asked / 10), from: asked)
         case .timeout:
             shrink(to: asked / 2, from: asked)

@@ -270,7 +270,14 @@ struct IncrementalPullSession: Sendable {
         if !group.isFollowedInOrder(by: times) { return readAll(isStored ? [] : fresh) }
         sortCheck.count(fresh.count)
         repeated.take(fresh.lazy.map { page.rows[$0] })
-        if repeated.isEnough { isOver = true }
+        if repeated.isEnough {
+            // A pull that ended within a group whose pages find no known row would never get past it.
+            if pages.slips > 0 {
+                hasNoOrder = true
+                return readAll(isStored ? [] : fresh)
+            }
+            isOver = true
+        }
         remember(untimedOf: page)
         if case .proven = keyset, group.lastID != nil { return takeBehind(page, fresh, times) }
         let passed = max(1, page.rows.count - 1)

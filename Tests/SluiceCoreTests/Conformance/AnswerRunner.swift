@@ -14,6 +14,8 @@ struct AnswerRunner {
     private let uses: [String]
     private let answer: Response
     private let readBack: JSON
+    /// How often a list gets the answer before it gets an empty page: a smaller page is refused as well.
+    private let times: Int
 
     init(_ input: JSON) {
         let wires: [String: String] = ["ct10": "datasync", "v6": "azure-v3"]
@@ -25,6 +27,7 @@ struct AnswerRunner {
         response.head.headerFields[.eTag] = input["etag"]?.string
         answer = response
         readBack = input["read_back"] ?? .array
+        times = input["times"]?.int.map { Int($0) } ?? 1
     }
 
     func observe() async throws -> JSON {
@@ -48,7 +51,8 @@ struct AnswerRunner {
 
     private func list() async throws -> String {
         let device = try await CaseDevice(
-            dialect: dialect, transport: ScriptedTransport([.answer(answer)], otherwise: end))
+            dialect: dialect,
+            transport: ScriptedTransport(Array(repeating: .answer(answer), count: times), otherwise: end))
         let result = try await device.table.pull()
         return "\(result.stored) stored, \(result.deleted) deleted"
     }

@@ -58,7 +58,8 @@ final class PullScript: Transport {
             }
             let during = state.duringFirst
             state.duringFirst = nil
-            if text.hasPrefix("order id desc") {
+            // The order by id is asked for up to the last id that was served.
+            if text.hasPrefix("order id desc") || text.contains("; order id desc; top 2;") {
                 let last = state.served.sorted { ($0["id"]?.string ?? "") > ($1["id"]?.string ?? "") }.prefix(2)
                 return (
                     .model(200, shape.map { JSON(members: [($0, JSON(Array(last)))]) } ?? JSON(Array(last))), during

@@ -36,6 +36,8 @@ struct PullSessionTests {
         let others = request(session.handle(.page(known)))
         #expect(
             others?.position == .others(since: "2024-01-01T00:00:00.1234567Z", than: ["b"]), "a short page is no end")
+        let untimed = request(session.handle(.page(PullPage(rows: []))))
+        #expect(untimed == PullRequest(position: .withoutTime(behindID: nil), skip: 0, top: 2), "their pass comes last")
         #expect(isFinished(session.handle(.page(PullPage(rows: [])))))
     }
 
@@ -98,7 +100,10 @@ struct PullSessionTests {
         #expect(
             rows == [0]
                 && cursor == CursorPosition(updatedAt: "2024-01-01T00:00:00Z", hasUntimed: true))
-        #expect(request(first.handle(.committed))?.position == .withoutTime(behindID: "z"))
+        // Before a page after an id the order by id is asked for.
+        #expect(request(first.handle(.committed)) == PullRequest(position: .withoutTimeUpToID("z"), skip: 0, top: 2))
+        let backwards = PullPage(rows: [row("z", nil), row("y", nil)])
+        #expect(request(first.handle(.page(backwards)))?.position == .withoutTime(behindID: "z"))
         // A server that does not look at the condition on the id is read by `$skip`.
         var effect = first.handle(.page(known))
         #expect(request(effect) == PullRequest(position: .withoutTime(behindID: nil), skip: 0, top: 2))

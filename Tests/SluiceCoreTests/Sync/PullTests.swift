@@ -54,7 +54,7 @@ struct PullTests {
         #expect(try await device.local("r1003")?["n"] == 33)
         #expect(try await device.local("r1004") == nil)
         #expect(try await device.todos.count() == 120)
-        #expect(device.server.requests.count <= 3)
+        #expect(device.server.requests.count <= 4)
     }
 
     @Test("rows that share one time, more than a page of them, all come", arguments: StoreKind.allCases, [1, 2, 3, 7])

@@ -272,8 +272,13 @@ extension OracleState {
             let queue = devices[device].queue
             for key in devices[device].claims.keys.sorted(by: { $0.description < $1.description }) {
                 checkClaims(of: key, on: device)
-                for operation in devices[device].operations(on: key)
-                where operation.state != "parked" && operation.state != "dead" {
+                let operations = devices[device].operations(on: key)
+                // What follows on one of the record's that is held waits for that.
+                let held = operations.first { $0.state == "parked" || $0.state == "dead" }?.sequence ?? .max
+                for operation in operations
+                where operation.state != "parked" && operation.state != "dead"
+                    && (operation.state != "pending" || operation.sequence < held)
+                {
                     violate(
                         .queueDrains,
                         "device \(device) still has \(operation.kind) of \(key), \(operation.state), in the queue of "

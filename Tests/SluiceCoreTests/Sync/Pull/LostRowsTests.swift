@@ -31,7 +31,7 @@ struct LostRowsTests {
         for _ in 0..<2 {
             device.server.clearLog()
             let idle = try await device.todos.pull(named: "all")
-            #expect(idle.stored == 0 && device.server.requests.count == 1)
+            #expect(idle.stored == 0 && device.server.requests.count == 2)
         }
         device.server.seed("todos", [["id": "r1000", "n": 7]])
         #expect(try await device.todos.pull(named: "all").stored == 1)

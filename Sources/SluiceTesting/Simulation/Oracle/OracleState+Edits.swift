@@ -272,13 +272,8 @@ extension OracleState {
             let queue = devices[device].queue
             for key in devices[device].claims.keys.sorted(by: { $0.description < $1.description }) {
                 checkClaims(of: key, on: device)
-                let operations = devices[device].operations(on: key)
-                // What follows on one of the record's that is held waits for that.
-                let held = operations.first { $0.state == "parked" || $0.state == "dead" }?.sequence ?? .max
-                for operation in operations
-                where operation.state != "parked" && operation.state != "dead"
-                    && (operation.state != "pending" || operation.sequence < held)
-                {
+                for operation in devices[device].operations(on: key)
+                where !operation.isHeld && !devices[device].followsHeld(operation, on: key) {
                     violate(
                         .queueDrains,
                         "device \(device) still has \(operation.kind) of \(key), \(operation.state), in the queue of "
@@ -286,6 +281,21 @@ extension OracleState {
                 }
             }
         }
+    }
+}
+
+extension OperationView {
+    /// Whether it has a reason to wait of its own.
+    fileprivate var isHeld: Bool { state == "parked" || state == "dead" }
+}
+
+extension DeviceView {
+    /// Whether the operation is pending because one before it on its record, or one of its group, is held.
+    fileprivate func followsHeld(_ operation: OperationView, on key: RecordKey) -> Bool {
+        guard operation.state == "pending" else { return false }
+        let isAfterHeld = operations(on: key).contains { $0.isHeld && $0.sequence < operation.sequence }
+        guard let group = operation.group else { return isAfterHeld }
+        return isAfterHeld || operations.values.contains { $0.values.contains { $0.isHeld && $0.group == group } }
     }
 }
 

@@ -99,7 +99,7 @@ final class PostgresTransaction: StorageConnection {
             + (connection.address.isPooled ? PostgresConnection.settings(isLocal: true) : "")
     }
 
-    /// How long a statement waits for a lock, in milliseconds.
+    /// The time that a statement waits for a lock, in milliseconds.
     private static let usualLockTimeout = 10_000
 
     /// Runs `body` where the locks that it takes are free, or will be at once; false, and nothing is done, where somebody

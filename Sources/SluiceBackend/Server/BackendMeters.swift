@@ -27,7 +27,7 @@ struct BackendMeters: Sendable {
 
 /// Where a listener counts, and what it answers to who asks for the metrics.
 public struct BackendMetrics: Sendable {
-    /// What keeps the metrics.
+    /// The store of the metrics.
     public var factory: any MetricsFactory
     /// What `GET /metrics` answers; nil where nothing is at that path.
     public var text: (@Sendable () -> String)?

@@ -15,7 +15,7 @@ struct ChangeStream: Sendable {
     }
 
     private static let name = "changes"
-    /// How long a stream waits for a database that is away.
+    /// The time that a stream waits for a database that is away.
     private static let pause = Duration.seconds(1)
 
     let table: String

@@ -27,7 +27,7 @@ struct ChangeQuery: Sendable {
     /// The latest change at the beginning of the run that sent all. What was no part of it then and has not changed
     /// since was never sent, so nobody is told that it is gone.
     var base: Timestamp
-    /// How much the page may hold.
+    /// The bounds of the page.
     var size: PageSize
     var includesCount = false
 

@@ -10,7 +10,7 @@ struct ListParameters: Sendable {
     private let parameters: [(name: String, value: String)]
     /// Which of the records that match come on this page and later ones; nil for all. The count does not look at it.
     private(set) var later: QueryExpression?
-    /// How much an answer may hold.
+    /// The bounds of an answer.
     private let pageSize: PageSize
 
     /// The options of a list of a table with those rules.

@@ -3,7 +3,7 @@ internal import Foundation
 /// A program that is run for what it prints. It has a process group of its own, so that it ends with all that it has
 /// started, and no signal is blocked or ignored in it: threads of this process block most of them.
 struct ChildProgram: Sendable {
-    /// How a program ended.
+    /// The end of a program.
     enum End: Sendable {
         /// By itself: its status, and what it printed.
         case exited(Int32, [UInt8])

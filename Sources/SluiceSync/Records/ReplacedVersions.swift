@@ -8,7 +8,7 @@ internal import SluiceBase
 struct ReplacedVersions {
     /// For how long a version counts as replaced after the server has taken the write.
     static let lag = Duration.seconds(20)
-    /// How many versions of one record are remembered.
+    /// The number of versions of one record that are remembered.
     private static let most = 8
 
     private let versions: [RecordID: [String]]

@@ -3,7 +3,7 @@ package import SluiceBase
 
 /// Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or an HTTP date.
 package enum RetryAfter {
-    /// How long an answer asks to wait; nil where it asks for nothing. A date is one of the server's clock, which its
+    /// The time that an answer asks to wait; nil where it asks for nothing. A date is one of the server's clock, which its
     /// `Date` tells: what this machine's clock says of it counts only where the answer has none.
     package static func duration(_ fields: HTTPFields, now: Timestamp) -> Duration? {
         let sent = fields[.date].flatMap { HTTPDate.timestamp($0) }

@@ -141,12 +141,14 @@ struct PushCommitter {
             held.isUncertain = held.isUncertain || conflict.maybeApplied
             try keep(held, item, queue)
             try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
+            try noteReplaced([item.base], by: conflict.server, operation, store)
         case .decided(let item, let conflict, let decision):
             guard let (item, operation) = try named(item, by: conflict.server, in: store) else { return .done }
             try ConflictSettlement(
                 operation: operation, item: item, conflict: conflict, columns: columns, environment: environment,
                 store: store, queue: queue
             ).settle(decision)
+            try noteReplaced([item.base], by: conflict.server, operation, store)
             if let server = conflict.server { try follow(operation, server, store, queue) }
         case .hooked(let item, let commit):
             guard let operation = try current(item, queue) else { return .done }

@@ -41,7 +41,7 @@ struct SimulatorPageTests {
     @Test("a handler that throws has operations held, and is no violation")
     func throwing() {
         struct Failed: Error {}
-        let report = report(1...20) { $0.conflictHandlers = [ConflictClosure { _ in throw Failed() }] }
+        let report = report(1...25) { $0.conflictHandlers = [ConflictClosure { _ in throw Failed() }] }
         #expect(report.failures.isEmpty, "\(report)")
     }
 

@@ -105,8 +105,8 @@ extension OracleState {
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
             stands(operation.id, after: author), !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
-            // A service has properties of its own in a row, which none of the edits before a delete sent.
-            !(forgetsDeleted && operation.kind == .delete),
+            // The server has properties of its own in a row, which none of the edits before a delete sent.
+            !((forgetsDeleted || keepsAuthors) && operation.kind == .delete),
             !mayBePast(authors[version], conflict), !bringsOthers(version, conflict, on: device)
         {
             violate(

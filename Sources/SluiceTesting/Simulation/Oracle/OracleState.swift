@@ -94,6 +94,8 @@ struct OracleState: Sendable {
     let fields: SimulatedFields
     /// Whether a hook of the applications changes what pulls bring.
     let tidiesPages: Bool
+    /// Whether the server sets a property of its own with each write.
+    let keepsAuthors: Bool
     let ids: SimulatedIDs
 
     /// How often changes of a record were sent without an answer that proves that nothing was done.
@@ -103,9 +105,10 @@ struct OracleState: Sendable {
         devices: Int, columns: PushColumns, hasFilters: Bool,
         fields: SimulatedFields = SimulatedFields(areTwins: false),
         forgetsDeleted: Bool = false, mayChangeValues: Bool = false, tidiesPages: Bool = false,
-        ids: SimulatedIDs = SimulatedIDs([])
+        keepsAuthors: Bool = false, ids: SimulatedIDs = SimulatedIDs([])
     ) {
         self.tidiesPages = tidiesPages
+        self.keepsAuthors = keepsAuthors
         self.ids = ids
         self.forgetsDeleted = forgetsDeleted
         self.columns = columns

@@ -16,9 +16,8 @@ struct PageSizeTests {
 
         func send(_ request: Request) async throws -> Response {
             let response = try await server.send(request)
-            guard request.head.method == .get, let call = try? ModelCall(request), var query = try? call.query() else {
-                return response
-            }
+            let call = ModelCall(request)
+            guard request.head.method == .get, var query = try? call.query() else { return response }
             query.select = (call.parameters["$select"] ?? "").split(separator: ",").map { PropertyName(String($0)) }
             return try judge(query, response)
         }

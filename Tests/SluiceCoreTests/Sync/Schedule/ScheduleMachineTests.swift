@@ -222,12 +222,13 @@ struct ScheduleMachineTests {
             _ = machine.handle(.due, now: start, random: 0)
             _ = machine.handle(failed, now: start, random: 1)
         }
-        for second in [1.0, 2, 3] {
-            #expect(machine.handle(.serverChanged, now: at(second), random: 0) == .wait(.zero))
-            #expect(machine.handle(.due, now: at(second), random: 0) == .run(pulls: true))
+        for second in 1...3 {
+            let now = at(Double(second))
+            #expect(machine.handle(.serverChanged, now: now, random: 0) == .wait(.zero))
+            #expect(machine.handle(.due, now: now, random: 0) == .run(pulls: true))
             #expect(machine.passesBy)
-            let pause = Duration.seconds(32 - Int64(second))
-            #expect(machine.handle(.finished(.init(failed: false)), now: at(second), random: 1) == .wait(pause))
+            let pause = Duration.seconds(32 - second)
+            #expect(machine.handle(.finished(.init(failed: false)), now: now, random: 1) == .wait(pause))
         }
         #expect(machine.failures == 6)
         #expect(machine.handle(.due, now: at(32), random: 0) == .run(pulls: true))

@@ -290,12 +290,18 @@ extension OperationView {
 }
 
 extension DeviceView {
-    /// Whether the operation is pending because one before it on its record, or one of its group, is held.
+    /// Whether the operation is pending because one before it on its record is held, or for one of its group so, or one of
+    /// its group is held.
     fileprivate func followsHeld(_ operation: OperationView, on key: RecordKey) -> Bool {
         guard operation.state == "pending" else { return false }
-        let isAfterHeld = operations(on: key).contains { $0.isHeld && $0.sequence < operation.sequence }
-        guard let group = operation.group else { return isAfterHeld }
-        return isAfterHeld || operations.values.contains { $0.values.contains { $0.isHeld && $0.group == group } }
+        guard let group = operation.group else { return isAfterHeld(operation, on: key) }
+        return operations.contains { key, ofRecord in
+            ofRecord.values.contains { $0.group == group && ($0.isHeld || isAfterHeld($0, on: key)) }
+        }
+    }
+
+    private func isAfterHeld(_ operation: OperationView, on key: RecordKey) -> Bool {
+        operations(on: key).contains { $0.isHeld && $0.sequence < operation.sequence }
     }
 }
 

@@ -20,6 +20,8 @@ struct FullPullSession: Sendable {
             + "those after them cannot be read")
     /// How many passes in a row that bring nothing new are believed, of a server that shows some rows twice in a pass.
     private static let mostIdlePasses = 16
+    /// The number of rows that do not come again in the same order by chance.
+    private static let fewRows = 16
 
     private let pageSize: Int
     private let isNamed: Bool
@@ -38,6 +40,8 @@ struct FullPullSession: Sendable {
     private var isVaried = false
     private var foundNew = false
     private var previous: [RecordID] = []
+    /// The number of pages one after the other that were the one before them once more.
+    private var repeats = 0
     /// How many rows came one after the other that were all known.
     private var known = 0
     /// Whether it is known that the server looks at the order, and compares ids by it.
@@ -192,8 +196,11 @@ struct FullPullSession: Sendable {
         let isAll =
             skip > 0 && ids.count == seen.count && Set(ids).count == ids.count && ids.allSatisfy(seen.contains(id:))
         let isFull = ids.count == page.asked ?? pageSize
-        // A full page of the same rows in another order is one of a server whose order is another one each time.
-        guard ids == previous || isAll && !isFull else { return nil }
+        repeats = ids == previous ? repeats + 1 : 0
+        if isAll, !isFull { return finish(nil) }
+        // A full page of the same rows in another order is one of a server whose order is another one each time, and so
+        // may be one of few rows in the same order.
+        guard repeats * ids.count >= (isFull ? Self.fewRows : 1) else { return nil }
         return finish(isFull ? Self.ignoresSkip : nil)
     }
 

@@ -14,11 +14,6 @@ struct PageSize: Sendable, Hashable {
     /// How many full pages came one after the other, and how many have to before a number is tried that has failed.
     private var (full, patience) = (0, 8)
 
-    /// A server's fault that has nothing to do with the number of rows makes it no smaller than this.
-    private static let leastByFault = 16
-    /// The least number that is tried where a server refuses a number of rows.
-    private static let leastByRefusal = 10
-
     init(wanted: Int, rows: Int? = nil, failed: Int? = nil) {
         self.wanted = max(1, wanted)
         self.rows = min(max(1, rows ?? wanted), max(1, wanted))
@@ -47,14 +42,13 @@ struct PageSize: Sendable, Hashable {
         guard asked > 1 else { return false }
         switch error.code {
         case .tooLarge where error.mayBeOfPage: shrink(to: asked / 2, from: asked)
-        // Many servers allow a hundred, some fewer; what a server has given before it does not refuse for the number.
-        case .rejected where error.status == 400 && asked > max(came, Self.leastByRefusal):
-            shrink(to: max(Self.leastByRefusal, asked / 10), from: asked)
+        // What a server has given before it does not refuse for the number.
+        case .rejected where error.status == 400 && asked > came: shrink(to: max(1, asked / 10), from: asked)
         case .timeout:
             shrink(to: asked / 2, from: asked)
             return false
-        case .serverFailure where [200, 500, 504].contains(error.status) && asked > Self.leastByFault:
-            shrink(to: max(Self.leastByFault, asked / 2), from: asked)
+        case .serverFailure where error.mayBeOfWork:
+            shrink(to: asked / 2, from: asked)
             return false
         default: return false
         }
@@ -70,6 +64,9 @@ struct PageSize: Sendable, Hashable {
 extension SluiceError {
     /// Whether an answer was too large, and not the request.
     var mayBeOfPage: Bool { code == .tooLarge && ![414, 431].contains(status) }
+
+    /// Whether less to do might have been done: a server or what stands before it gives up on a page under any of these.
+    fileprivate var mayBeOfWork: Bool { status.map { [200, 408].contains($0) || $0 >= 500 && $0 != 501 } ?? false }
 }
 
 // MARK: In the store

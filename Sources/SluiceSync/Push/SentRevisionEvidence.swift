@@ -40,6 +40,9 @@ struct SentRevisionEvidence {
     private func changes(by sent: SentBody) -> JSON {
         guard columns.replaces, item.operation.kind == .update, let base = item.base else { return sent.final }
         let changes = Rebase.changes(from: base, to: sent.final, system: columns.system.union([columns.id]))
-        return changes == .object ? sent.final : changes
+        // What it leaves out a server may set again by itself.
+        let written = JSON(
+            members: (changes.members ?? []).filter { sent.final[$0.name] != nil }.map { ($0.name, $0.value) })
+        return written != .object ? written : changes != .object ? changes : sent.final
     }
 }

@@ -79,7 +79,7 @@ struct PageSizeTests {
     func refused() async throws {
         let device = try await device { _, _ in .model(400, ["error": "no such property"]) }
         let error = await #expect(throws: SluiceError.self) { try await device.todos.pull() }
-        #expect(error?.code == .rejected && tops(device) == [1000, 100, 10])
+        #expect(error?.code == .rejected && tops(device) == [1000, 100, 10, 1])
         device.server.clearLog()
         _ = try? await device.todos.pull()
         #expect(tops(device).first == 1000)

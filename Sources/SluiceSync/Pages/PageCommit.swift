@@ -20,6 +20,8 @@ struct PageCommit: Sendable {
     /// The name of the property that holds a record's version.
     package var version: PropertyName = "version"
     package var now: Timestamp
+    /// The endpoint that the page came from.
+    var server = ""
 
     package init(
         table: String, page: RowPage, rows: [Int], cursor: Cursor?,
@@ -86,7 +88,7 @@ struct PageCommit: Sendable {
         let sorted = revised?.sorted ?? PageRows(page, rows)
         let ids = sorted.fit.map { page.rows[$0].id }
         let stale = try askedAt.map { try ChangeStamps.changed(ids, in: table, since: $0, store) } ?? []
-        let replaced = try ReplacedVersions(of: table, at: now, in: store)
+        let replaced = try ReplacedVersions(of: table, on: server, at: now, in: store)
         let queue = QueueWriter(store)
         let pending = try queue.reader.recordIDs(in: table, among: ids)
         var upserts: [Int] = []

@@ -48,7 +48,7 @@ struct PageSize: Sendable, Hashable {
             shrink(to: asked / 2, from: asked)
             return false
         case .serverFailure where error.mayBeOfWork:
-            shrink(to: asked / 2, from: asked)
+            shrink(to: max(1, asked / 10), from: asked)
             return false
         default: return false
         }

@@ -132,6 +132,7 @@ struct RowExchange: Sendable {
                 part.savesCursor = false
                 part.askedAt = total.mark
                 part.version = commit.version
+                part.server = client.endpoint.identity
                 let outcome = try await storeAsked(some, part)
                 again += outcome.stale
                 total.add(outcome)

@@ -148,6 +148,7 @@ struct PullDriver: Sendable {
         commit.savesCursor = position != nil
         commit.askedAt = mark
         commit.version = client.dialect.columns.version
+        commit.server = client.endpoint.identity
         let stored = try await exchange.store(commit)
         result.add(stored)
         cursor?.recheckLater(stored.toRecheck)

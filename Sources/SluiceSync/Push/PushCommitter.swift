@@ -6,6 +6,8 @@ internal import SluiceWire
 struct PushCommitter {
     package let columns: PushColumns
     package let environment: SyncEnvironment
+    /// The endpoint that is pushed to.
+    let server: String
 
     /// How often in a row an operation may fail before it is dead.
     package let maximumAttempts: Int
@@ -15,13 +17,14 @@ struct PushCommitter {
     let idReferences: [AssignedReference]
 
     package init(
-        columns: PushColumns, environment: SyncEnvironment, maximumAttempts: Int = 10,
+        columns: PushColumns, environment: SyncEnvironment, server: String = "", maximumAttempts: Int = 10,
         references: [AssignedReference] = [], idReferences: [AssignedReference] = []
     ) {
         self.idReferences = idReferences
         self.references = references
         self.columns = columns
         self.environment = environment
+        self.server = server
         self.maximumAttempts = maximumAttempts
     }
 
@@ -258,7 +261,7 @@ struct PushCommitter {
     ) throws {
         let versions = former.compactMap(version).filter { $0 != version(server) }
         try ReplacedVersions.note(
-            versions, of: operation.recordID, in: operation.table, at: environment.now(), store)
+            versions, of: operation.recordID, in: operation.table, on: self.server, at: environment.now(), store)
     }
 
     /// Notes where what the server did is a plugin's word.

@@ -30,7 +30,8 @@ final class PushWorker: Sendable {
         self.batches = batches
         columns = client.dialect.pushColumns
         committer = PushCommitter(
-            columns: columns, environment: options.environment, maximumAttempts: options.maximumAttempts,
+            columns: columns, environment: options.environment, server: client.endpoint.identity,
+            maximumAttempts: options.maximumAttempts,
             references: options.assignedReferences, idReferences: options.idReferences)
     }
 

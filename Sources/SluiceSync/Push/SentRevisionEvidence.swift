@@ -17,7 +17,9 @@ struct SentRevisionEvidence {
 
     private func shows(_ record: JSON, _ sent: SentBody) -> Bool {
         // A body that a filter dropped or encoded names nothing that could be found again.
-        guard sent.final.kind == .object, columns.holds(record, changes(by: sent), item.forms) else { return false }
+        guard sent.final.kind == .object, columns.holds(record, changes(by: sent, shownBy: record), item.forms) else {
+            return false
+        }
         let others: Set<PropertyName>
         if item.operation.kind == .delete {
             // A delete may only follow on a record that is exactly what an edit before it sent, and no one else's.
@@ -37,12 +39,16 @@ struct SentRevisionEvidence {
 
     /// What the send was to change: where a record goes out whole, the rest of it is only repeated, and a server may keep
     /// some of that itself, such as who was the last to write.
-    private func changes(by sent: SentBody) -> JSON {
+    private func changes(by sent: SentBody, shownBy record: JSON) -> JSON {
         guard columns.replaces, item.operation.kind == .update, let base = item.base else { return sent.final }
         let changes = Rebase.changes(from: base, to: sent.final, system: columns.system.union([columns.id]))
-        // What it leaves out a server may set again by itself.
-        let written = JSON(
-            members: (changes.members ?? []).filter { sent.final[$0.name] != nil }.map { ($0.name, $0.value) })
-        return written != .object ? written : changes != .object ? changes : sent.final
+        // What it leaves out a server may have set again by itself, to another value than before.
+        let written = (changes.members ?? []).filter { name, _ in
+            sent.final[name] != nil || (record[name] ?? .null) == (base[name] ?? .null)
+        }
+        if written.contains(where: { sent.final[$0.name] != nil }) {
+            return JSON(members: written.map { ($0.name, $0.value) })
+        }
+        return changes != .object ? changes : sent.final
     }
 }

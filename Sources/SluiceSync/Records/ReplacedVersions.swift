@@ -13,15 +13,17 @@ struct ReplacedVersions {
 
     private let versions: [RecordID: [String]]
 
-    /// - Parameter now: when the page came that is held against them.
-    init(of table: String, at now: Timestamp, in store: any StoreReader) throws {
+    /// - Parameters:
+    ///   - server: the endpoint whose versions they are: a store may be synchronised with several.
+    ///   - now: when the page came that is held against them.
+    init(of table: String, on server: String, at now: Timestamp, in store: any StoreReader) throws {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         let isWritten = QueryExpression.binary(.ne, .column("at"), .literal(.null))
         let notes = Query(ChangeStamps.schema.name, filter: .binary(.and, ofTable, isWritten))
         var versions: [RecordID: [String]] = [:]
         for note in try store.records(matching: notes) where Self.counts(note, at: now) {
             guard let id = note["id"]?.string?.utf8.dropFirst(table.utf8.count + 1) else { continue }
-            versions[RecordID(String(decoding: id, as: UTF8.self))] = Self.versions(note)
+            versions[RecordID(String(decoding: id, as: UTF8.self))] = Self.versions(note, of: server)
         }
         self.versions = versions
     }
@@ -34,13 +36,14 @@ struct ReplacedVersions {
 
     /// Notes that a write of this device has replaced those versions of a record whose change is noted already.
     static func note(
-        _ replaced: [String], of id: RecordID, in table: String, at now: Timestamp, _ store: any StoreWriter
+        _ replaced: [String], of id: RecordID, in table: String, on server: String, at now: Timestamp,
+        _ store: any StoreWriter
     ) throws {
         guard !replaced.isEmpty, var note = try store.record(ChangeStamps.id(of: id, in: table), in: schema.name)
         else { return }
-        let known = counts(note, at: now) ? versions(note) : []
+        let known = counts(note, at: now) ? versions(note, of: server) : []
         let all = (known.filter { !replaced.contains($0) } + replaced).suffix(most)
-        note["replaced"] = JSON(all.map { JSON($0) })
+        note["replaced"] = JSON(all.map { JSON([JSON(server), JSON($0)]) })
         note["at"] = JSON(now.description)
         try store.put(note, in: schema.name)
     }
@@ -54,5 +57,7 @@ struct ReplacedVersions {
         return passed < lag && passed > .zero - lag
     }
 
-    private static func versions(_ note: JSON) -> [String] { note["replaced"]?.elements?.compactMap(\.string) ?? [] }
+    private static func versions(_ note: JSON, of server: String) -> [String] {
+        (note["replaced"]?.elements ?? []).compactMap { $0[0]?.string == server ? $0[1]?.string : nil }
+    }
 }

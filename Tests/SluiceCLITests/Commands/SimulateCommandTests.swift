@@ -30,12 +30,17 @@ import Testing
 
     @Test("what does not hold ends with 1 and is told with its story", arguments: [[], ["--seed", "1", "--trace"]])
     func violation(_ options: [String]) throws {
-        // A server that takes inserts and forgets them.
+        // A server that says it has done what it refuses.
         var stories = SimulationConfiguration(devices: 1...1, faults: [])
         stories.quirk = { request, response in
-            guard request.context.action == .insert else { return response }
+            guard [409, 412].contains(response.head.status.code), var record = try? response.body.json,
+                let sent = try? request.body.json.members
+            else { return response }
+            for (name, value) in sent { record[name] = value }
+            record["version"] = "done"
             var lie = response
-            lie.body = Body(json: ["id": "another", "version": "v1"])
+            lie.head.status = .ok
+            lie.body = Body(json: record)
             return lie
         }
         let command = try SimulateCommand.parse(["--seeds", "2", "--json"] + options)

@@ -34,9 +34,9 @@ struct GatewayRequest: Sendable {
                 guard page.add(row, stored: row.bytes().count) else { break }
             }
             let rows = page.records
-            let waiting = try QueueReader(reader).recordIDs(in: table, among: rows.compactMap { $0["id"]?.textID })
+            let waiting = try QueueReader(reader).waiting(in: table, among: rows.compactMap { $0["id"]?.textID })
             let versions = try rows.map { row throws -> String? in
-                guard let id = row["id"]?.textID, waiting.contains(id) else { return nil }
+                guard let id = row["id"]?.textID, waiting[id] != nil else { return nil }
                 // The row may be a part of the record.
                 return try reader.record(id, in: table).map { GatewayVersion.pending(columns.canonical($0)) }
             }

@@ -36,9 +36,19 @@ public enum RecordID: Sendable, Hashable {
     /// Whether both name one record: the same bytes, or the same GUID in letters of either case. Databases with a type for
     /// GUIDs write them in one case, whatever they were given; a record then takes the server's spelling.
     package func isSame(as other: RecordID) -> Bool {
-        if self == other { return true }
-        guard case .string(let one) = self, case .string(let two) = other, one.isGUID, two.isGUID else { return false }
-        return one.lowercased() == two.lowercased()
+        self == other || caseless == other.caseless
+    }
+
+    /// The id with a GUID in small letters: equal for ids that name one record.
+    package var caseless: RecordID {
+        guard case .string(let text) = self, text.isGUID else { return self }
+        return .string(text.lowercased())
+    }
+
+    /// The id, and a GUID in small letters and in capitals.
+    package var spellings: Set<RecordID> {
+        guard case .string(let text) = self, text.isGUID else { return [self] }
+        return [self, .string(text.lowercased()), .string(text.uppercased())]
     }
 
     /// Adds the text's bytes, or the integer.

@@ -90,7 +90,7 @@ struct PageCommit: Sendable {
         let stale = try askedAt.map { try ChangeStamps.changed(ids, in: table, since: $0, store) } ?? []
         let replaced = try ReplacedVersions(of: table, on: server, at: now, in: store)
         let queue = QueueWriter(store)
-        let pending = try queue.reader.recordIDs(in: table, among: ids)
+        let pending = try queue.reader.waiting(in: table, among: ids)
         var upserts: [Int] = []
         var left: [RecordID] = []
         var gone: [Int] = []
@@ -103,17 +103,17 @@ struct PageCommit: Sendable {
                 outcome.stale.append(row.id)
             } else if replaced.contains(row) {
                 outcome.toRecheck.append(row.id)
-            } else if !pending.isEmpty, pending.contains(row.id) {
+            } else if !pending.isEmpty, let id = pending[row.id] {
                 outcome.pending += 1
                 // The server has shown it: what was sent for an earlier one of its id is late no more.
-                try UnansweredSend.remove(row.id, in: table, from: store)
+                try UnansweredSend.remove(id, in: table, from: store)
                 if row.leftQuery || isDropped {
                     outcome.toRecheck.append(row.id)
                 } else if !row.isDeleted, !StoreRules.isShallow(record(at: index), RecordRules.maximumDepth) {
                     let reason =
                         "it nests deeper than \(RecordRules.maximumDepth) levels, and a change of it waits here"
                     unfit.append(.init(index: index, reason: reason))
-                } else if try moveMirror(index, queue) {
+                } else if try moveMirror(of: id, to: index, queue) {
                     outcome.conflicts += 1
                 }
             } else if isDropped {
@@ -283,11 +283,11 @@ struct PageCommit: Sendable {
     private func record(at index: Int) -> JSON { (revised?.page ?? page).record(at: index) }
 
     /// - Returns: whether the mirror is newer than what the oldest waiting change was made on.
-    private func moveMirror(_ index: Int, _ queue: QueueWriter) throws -> Bool {
+    private func moveMirror(of id: RecordID, to index: Int, _ queue: QueueWriter) throws -> Bool {
         let row = page.rows[index]
         var state =
-            try queue.reader.state(of: row.id, in: table)
-            ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
+            try queue.reader.state(of: id, in: table)
+            ?? RecordState(table: table, recordID: id, base: nil, mirror: nil)
         let newest = record(at: index).versioned((state.mirror ?? state.base)?[version], version)
         state.mirror = row.isDeleted ? nil : newest
         try queue.put(state, isNoted: false)

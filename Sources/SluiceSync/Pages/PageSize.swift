@@ -37,7 +37,7 @@ struct PageSize: Sendable, Hashable {
     /// Takes the reason why a page of so many rows did not come.
     ///
     /// - Returns: whether a smaller one is worth asking for at once. After a page that took too long, or a fault of the
-    ///   server, the next pull does that: without a network each try would take as long.
+    ///   server, the next pull does that if no page has come in this one: without a network each try would take as long.
     mutating func shrinks(after error: SluiceError, asked: Int) -> Bool {
         guard asked > 1 else { return false }
         switch error.code {
@@ -46,10 +46,10 @@ struct PageSize: Sendable, Hashable {
         case .rejected where error.status == 400 && asked > came: shrink(to: max(1, asked / 10), from: asked)
         case .timeout:
             shrink(to: asked / 2, from: asked)
-            return false
+            return came > 0
         case .serverFailure where error.mayBeOfWork:
             shrink(to: max(1, asked / 10), from: asked)
-            return false
+            return came > 0
         default: return false
         }
         return true

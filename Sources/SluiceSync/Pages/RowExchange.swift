@@ -54,6 +54,19 @@ struct RowExchange: Sendable {
         }
     }
 
+    /// What earlier pulls have learnt of how many rows of that table, or of that list of ids, the server gives at once.
+    func pageSize(of table: String) async throws -> PageSize {
+        let (endpoint, wanted) = (client.endpoint.identity, options.pageSize)
+        return try await store.read { try PageSize(wanted: wanted, of: table, at: endpoint, in: $0) }
+    }
+
+    /// Keeps what was learnt for the next pull. What cannot be kept is learnt once more.
+    func keep(_ size: PageSize, of table: String, knowing known: PageSize) async {
+        guard size.rows != known.rows else { return }
+        let endpoint = client.endpoint.identity
+        try? await store.write { try size.save(table, of: endpoint, in: $0) }
+    }
+
     /// The page that a session wants, or as much of it as can come at once. A row that cannot come even alone is set
     /// aside, so that those after it come.
     func page(_ wanted: PullRequest, _ size: inout PageSize) async throws -> Answer {

@@ -68,16 +68,11 @@ struct PullDriver: Sendable {
 
     /// Follows the session with pages of the size that the server can give, and keeps what it learns of that.
     private mutating func followInPages(_ session: inout AnySession) async throws {
-        let (table, endpoint, wanted) = (query.table, source.endpoint, options.pageSize)
-        let known = try await store.read { try PageSize(wanted: wanted, of: table, at: endpoint, in: $0) }
+        let known = try await exchange.pageSize(of: query.table)
         size = known
         let followed: Result<Void, any Error>
         do { followed = .success(try await follow(&session)) } catch { followed = .failure(error) }
-        // What cannot be kept is learnt once more.
-        if size.rows != known.rows {
-            let learnt = size
-            try? await store.write { try learnt.save(table, of: endpoint, in: $0) }
-        }
+        await exchange.keep(size, of: query.table, knowing: known)
         try followed.get()
     }
 

@@ -81,21 +81,23 @@ package struct QueueReader {
         try store.record(RecordID(id), in: TableOperation.schema.name).map { try TableOperation(record: $0) }
     }
 
-    /// Those of the ids whose records have operations.
-    package func recordIDs(in table: String, among ids: [RecordID]) throws -> Set<RecordID> {
+    /// Those of the ids whose records have operations, with the id that such a record has here: the server may write a GUID
+    /// in another case.
+    package func waiting(in table: String, among ids: [RecordID]) throws -> [RecordID: RecordID] {
         let ofTable = Self.equals("table", table)
         let count = try store.count(matching: Query(TableOperation.schema.name, filter: ofTable))
-        if count == 0 || ids.isEmpty { return [] }
+        if count == 0 || ids.isEmpty { return [:] }
         // A few are looked at all; of many only those that the index leads to.
-        if count <= 64 { return try recordIDs(in: table).intersection(ids) }
-        var found: Set<RecordID> = []
-        for start in stride(from: 0, to: ids.count, by: 500) {
-            let some = ids[start..<min(start + 500, ids.count)].map { QueryLiteral.id($0) }
+        var found = count <= 64 ? try recordIDs(in: table) : []
+        let spelled = count <= 64 ? [] : ids.flatMap(\.spellings)
+        for start in stride(from: 0, to: spelled.count, by: 500) {
+            let some = spelled[start..<min(start + 500, spelled.count)].map { QueryLiteral.id($0) }
             let filter = QueryExpression.binary(.and, ofTable, .membership(.column("record"), some))
             let records = try store.records(matching: Query(TableOperation.schema.name, filter: filter))
             for record in records { if let id = record["record"]?.textID { found.insert(id) } }
         }
-        return found
+        let here = Dictionary(found.map { ($0.caseless, $0) }) { first, _ in first }
+        return Dictionary(ids.compactMap { id in (found.contains(id) ? id : here[id.caseless]).map { (id, $0) } }) { $1 }
     }
 
     /// The ids of the table's records that have operations.

@@ -26,6 +26,19 @@ struct DifferenceReader: Sendable {
     mutating func difference(
         _ held: LocalQueryRows, pending: Set<RecordID>
     ) async throws -> ReconcileSession.Difference {
+        // Of rows without their content a server gives more at once.
+        let list = query.table + "/id"
+        let known = try await exchange.pageSize(of: list)
+        size = known
+        let found: Result<ReconcileSession.Difference, any Error>
+        do { found = .success(try await follow(held, pending)) } catch { found = .failure(error) }
+        await exchange.keep(size, of: list, knowing: known)
+        return try found.get()
+    }
+
+    private mutating func follow(
+        _ held: LocalQueryRows, _ pending: Set<RecordID>
+    ) async throws -> ReconcileSession.Difference {
         var session = ReconcileSession(held: held, pending: pending)
         var effect = session.handle(.began)
         while true {

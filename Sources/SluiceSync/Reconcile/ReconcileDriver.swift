@@ -57,16 +57,16 @@ struct ReconcileDriver: Sendable {
     mutating func settle() async throws -> ReconcileResult? {
         let (table, toRecheck, version) = (table, cursor.toRecheck, dialect.columns.version)
         let (now, waiting, here) = try await exchange.store.read { reader in
-            let waiting = try QueueReader(reader).recordIDs(in: table, among: toRecheck)
+            let waiting = try QueueReader(reader).waiting(in: table, among: toRecheck)
             var here: [RecordID: String?] = [:]
-            for id in toRecheck where !waiting.contains(id) {
+            for id in toRecheck where waiting[id] == nil {
                 guard let record = try reader.record(id, in: table) else { continue }
                 here[id] = .some(record[version]?.string)
             }
             return (try ChangeStamps.mark(of: table, in: reader), waiting, here)
         }
         mark = now
-        let free = cursor.takeRechecks(waiting)
+        let free = cursor.takeRechecks(Set(waiting.keys))
         if free.isEmpty { return nil }
         let owner = cursor
         let held = try await exchange.store.read { reader in
@@ -153,8 +153,8 @@ struct ReconcileDriver: Sendable {
             var cursor = held
             let membership = try Membership(of: cursor, in: writer)
             let touched = try ChangeStamps.changed(missing, in: table, since: mark, writer)
-            let waiting = try QueueReader(writer).recordIDs(in: table, among: missing)
-            let busy = touched.union(waiting)
+            let waiting = try QueueReader(writer).waiting(in: table, among: missing)
+            let busy = touched.union(waiting.keys)
             let free = missing.filter { !busy.contains($0) }
             cursor.recheckLater(missing.filter { busy.contains($0) })
             let same = try free.filter { id in

@@ -22,8 +22,6 @@ extension StoreReader {
 
     /// The id of the record here that has that GUID in small letters or in capitals; nil where there is none.
     func spelling(of id: RecordID, in table: String) throws -> RecordID? {
-        guard case .string(let text) = id, text.isGUID else { return nil }
-        let others = [text.lowercased(), text.uppercased()].map { RecordID.string($0) }
-        return try others.first { try $0 != id && record($0, in: table) != nil }
+        try id.spellings.first { try $0 != id && record($0, in: table) != nil }
     }
 }

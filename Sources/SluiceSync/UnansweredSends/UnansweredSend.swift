@@ -97,12 +97,12 @@ extension UnansweredSend {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         let left = try store.records(matching: Query(schema.name, filter: ofTable)).compactMap(UnansweredSend.init)
         if left.isEmpty { return [] }
-        let rows = Dictionary(indices.map { (page.rows[$0].id, $0) }) { _, last in last }
+        let rows = Dictionary(indices.map { (page.rows[$0].id.caseless, $0) }) { _, last in last }
         var buried: Set<RecordID> = []
         for send in left {
-            let id = send.recordID
-            guard let index = rows[id] else { continue }
-            try remove(id, in: table, from: store)
+            guard let index = rows[send.recordID.caseless] else { continue }
+            let id = page.rows[index].id
+            try remove(send.recordID, in: table, from: store)
             let row = page.record(at: index)
             guard !page.rows[index].isDeleted, try store.record(id, in: table) == nil,
                 send.bodies.contains(where: { $0.isHeld(by: row) })
@@ -125,6 +125,9 @@ extension JSON {
     /// Whether the row has every value of this body. Null and absent are the same here: servers differ in which of the
     /// two they write.
     fileprivate func isHeld(by row: JSON) -> Bool {
-        (members ?? []).allSatisfy { name, value in (row[name] ?? .null) == value }
+        (members ?? []).allSatisfy { name, value in
+            let held = row[name] ?? .null
+            return held == value || held.textID.flatMap { id in value.textID.map(id.isSame) } ?? false
+        }
     }
 }

@@ -24,7 +24,7 @@ struct SimulatedIDs: Sendable {
         }
     }
 
-    private static let stem = "A1b2C3d4-0000-4000-8000-0000000000"
+    private static let stem = "a1b2c3d4-0000-4000-8000-0000000000"
     private static let capitals = stem.uppercased()
 
     /// The id as the server writes it.

@@ -46,9 +46,9 @@ public enum RecordID: Sendable, Hashable {
     }
 
     /// The id, and a GUID in small letters and in capitals.
-    package var spellings: Set<RecordID> {
+    package var spellings: [RecordID] {
         guard case .string(let text) = self, text.isGUID else { return [self] }
-        return [self, .string(text.lowercased()), .string(text.uppercased())]
+        return [self] + [text.lowercased(), text.uppercased()].map { .string($0) }.filter { $0 != self }
     }
 
     /// Adds the text's bytes, or the integer.

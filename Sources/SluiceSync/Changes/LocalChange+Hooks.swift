@@ -25,12 +25,7 @@ extension LocalChange {
     ///
     /// - Throws: ``SluiceError``: what ``apply(to:environment:)`` would throw for a change that cannot be.
     package func look(at store: any StoreReader) throws -> EnqueuePreview {
-        do {
-            return try preview(in: store)
-        } catch let error as SluiceError where error.code == .recordMissing {
-            guard let change = try respelled(in: store) else { throw error }
-            return try change.preview(in: store)
-        }
+        try spelled(in: store) { try $0.preview(in: store) }
     }
 
     private func preview(in store: any StoreReader) throws -> EnqueuePreview {

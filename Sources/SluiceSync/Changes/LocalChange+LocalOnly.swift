@@ -7,12 +7,7 @@ extension LocalChange {
     package func apply(
         to store: any StoreWriter, environment: SyncEnvironment, scope: ChangeScope = ChangeScope()
     ) throws -> JSON? {
-        do {
-            return try carryOut(in: store, environment, scope)
-        } catch let error as SluiceError where error.code == .recordMissing {
-            guard let change = try respelled(in: store) else { throw error }
-            return try change.carryOut(in: store, environment, scope)
-        }
+        try spelled(in: store) { try $0.carryOut(in: store, environment, scope) }
     }
 
     private func carryOut(

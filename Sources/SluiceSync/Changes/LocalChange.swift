@@ -47,12 +47,27 @@ struct LocalChange: Sendable {
         self.content["id"] = JSON(recordID)
     }
 
-    /// The change of the record that has the id as the server writes it, where there is none of the id's bytes; nil for any
-    /// other.
-    func respelled(in store: any StoreReader) throws -> LocalChange? {
-        guard kind == .update || kind == .delete, let id = try store.spelling(of: recordID, in: table) else {
-            return nil
+    /// Has the change carried out on the record that has its id, or else on the one that has it as the server writes it.
+    func spelled<Result>(in store: any StoreReader, _ carryOut: (LocalChange) throws -> Result) throws -> Result {
+        if kind == .insert || kind == .undelete { return try carryOut(respelled(in: store) ?? self) }
+        do {
+            return try carryOut(self)
+        } catch let error as SluiceError where error.code == .recordMissing {
+            guard let change = try respelled(in: store) else { throw error }
+            return try carryOut(change)
         }
+    }
+
+    /// The change of the record that has the id as the server writes it, or that waits under it, where there is none of the
+    /// id's bytes; nil for any other.
+    private func respelled(in store: any StoreReader) throws -> LocalChange? {
+        let others = recordID.spellings.dropFirst()
+        if hasNewID || others.isEmpty { return nil }
+        let queue = QueueReader(store)
+        func isHere(_ id: RecordID) throws -> Bool {
+            try store.record(id, in: table) != nil || !queue.all(on: id, in: table).isEmpty
+        }
+        guard try !isHere(recordID), let id = try others.first(where: isHere) else { return nil }
         var change = self
         change.recordID = id
         change.content["id"] = JSON(id)

@@ -22,6 +22,8 @@ struct PageCommit: Sendable {
     package var now: Timestamp
     /// The endpoint that the page came from.
     var server = ""
+    /// The references by ids.
+    var references: [AssignedReference] = []
 
     package init(
         table: String, page: RowPage, rows: [Int], cursor: Cursor?,
@@ -90,7 +92,7 @@ struct PageCommit: Sendable {
         let stale = try askedAt.map { try ChangeStamps.changed(ids, in: table, since: $0, store) } ?? []
         let replaced = try ReplacedVersions(of: table, on: server, at: now, in: store)
         let queue = QueueWriter(store)
-        let pending = try queue.reader.waiting(in: table, among: ids)
+        let pending = try waiting(among: ids, queue, store)
         var upserts: [Int] = []
         var left: [RecordID] = []
         var gone: [Int] = []
@@ -103,17 +105,17 @@ struct PageCommit: Sendable {
                 outcome.stale.append(row.id)
             } else if replaced.contains(row) {
                 outcome.toRecheck.append(row.id)
-            } else if !pending.isEmpty, let id = pending[row.id] {
+            } else if !pending.isEmpty, pending.contains(row.id) {
                 outcome.pending += 1
                 // The server has shown it: what was sent for an earlier one of its id is late no more.
-                try UnansweredSend.remove(id, in: table, from: store)
+                try UnansweredSend.remove(row.id, in: table, from: store)
                 if row.leftQuery || isDropped {
                     outcome.toRecheck.append(row.id)
                 } else if !row.isDeleted, !StoreRules.isShallow(record(at: index), RecordRules.maximumDepth) {
                     let reason =
                         "it nests deeper than \(RecordRules.maximumDepth) levels, and a change of it waits here"
                     unfit.append(.init(index: index, reason: reason))
-                } else if try moveMirror(of: id, to: index, queue) {
+                } else if try moveMirror(index, queue) {
                     outcome.conflicts += 1
                 }
             } else if isDropped {
@@ -145,6 +147,17 @@ struct PageCommit: Sendable {
         outcome.mark = try ChangeStamps.notePage(of: table, store)
         if let cursor { try save(cursor, outcome, store) }
         return outcome
+    }
+
+    /// Those of the ids whose records have operations. One that has a GUID in another case here takes the server's spelling.
+    private func waiting(
+        among ids: [RecordID], _ queue: QueueWriter, _ store: any StoreWriter
+    ) throws -> Set<RecordID> {
+        let waiting = try queue.reader.waiting(in: table, among: ids)
+        for (id, here) in waiting.sorted(by: { $0.key < $1.key }) where id != here {
+            try AssignedID(references: references, store: store, queue: queue).take(here, in: table, as: id, JSON(id))
+        }
+        return Set(waiting.keys)
     }
 
     /// How many of the rows are here already as they come. Those that a pull asks for again come first, so that only
@@ -283,11 +296,11 @@ struct PageCommit: Sendable {
     private func record(at index: Int) -> JSON { (revised?.page ?? page).record(at: index) }
 
     /// - Returns: whether the mirror is newer than what the oldest waiting change was made on.
-    private func moveMirror(of id: RecordID, to index: Int, _ queue: QueueWriter) throws -> Bool {
+    private func moveMirror(_ index: Int, _ queue: QueueWriter) throws -> Bool {
         let row = page.rows[index]
         var state =
-            try queue.reader.state(of: id, in: table)
-            ?? RecordState(table: table, recordID: id, base: nil, mirror: nil)
+            try queue.reader.state(of: row.id, in: table)
+            ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
         let newest = record(at: index).versioned((state.mirror ?? state.base)?[version], version)
         state.mirror = row.isDeleted ? nil : newest
         try queue.put(state, isNoted: false)

@@ -146,6 +146,7 @@ struct RowExchange: Sendable {
                 part.askedAt = total.mark
                 part.version = commit.version
                 part.server = client.endpoint.identity
+                part.references = options.idReferences
                 let outcome = try await storeAsked(some, part)
                 again += outcome.stale
                 total.add(outcome)
@@ -186,11 +187,12 @@ struct RowExchange: Sendable {
 
     /// Stores those rows of the page that were asked for.
     private func storeAsked(_ ids: [RecordID], _ part: PageCommit) async throws -> PageCommit.Outcome {
-        let asked = Set(ids)
-        let rows = part.page.rows.indices.filter { asked.contains(part.page.rows[$0].id) }
+        let asked = Set(ids.map(\.caseless))
+        let rows = part.page.rows.indices.filter { asked.contains(part.page.rows[$0].id.caseless) }
         let commit = try await reviewed(part.taking(rows))
         var outcome = try await store.write(at: .page, options.environment) { try commit.write(to: $0) }
-        outcome.found = Set(rows.map { part.page.rows[$0].id })
+        let came = Set(rows.map { part.page.rows[$0].id.caseless })
+        outcome.found = Set(ids.filter { came.contains($0.caseless) })
         return outcome
     }
 }

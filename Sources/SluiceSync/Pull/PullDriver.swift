@@ -144,6 +144,7 @@ struct PullDriver: Sendable {
         commit.askedAt = mark
         commit.version = client.dialect.columns.version
         commit.server = client.endpoint.identity
+        commit.references = options.idReferences
         let stored = try await exchange.store(commit)
         result.add(stored)
         cursor?.recheckLater(stored.toRecheck)

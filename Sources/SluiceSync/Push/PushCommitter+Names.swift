@@ -39,7 +39,7 @@ extension PushCommitter {
     ) throws -> (item: PushItem, operation: TableOperation) {
         let assigned = AssignedID(references: idReferences, store: store, queue: queue)
         var named = item
-        named.operation = try assigned.take(operation, name.id, name.key, columns)
+        named.operation = try assigned.take(operation, name.id, name.key)
         named.local?[columns.id] = JSON(name.id)
         return (named, named.operation)
     }

@@ -132,7 +132,7 @@ struct PushCommitter {
             if uncertain { failed.doubt() }
             try keep(failed, item, queue)
         case .held(let item, let state, let failure, let conflict):
-            guard let operation = try current(item, queue) else { return .done }
+            guard let (item, operation) = try named(item, by: conflict.server, in: store) else { return .done }
             var held = operation
             (held.state, held.failure) = (state, failure)
             held.failure?.request = item.request

@@ -38,17 +38,17 @@ struct SentRevisionEvidence {
     }
 
     /// What the send was to change: where a record goes out whole, the rest of it is only repeated, and a server may keep
-    /// some of that itself, such as who was the last to write.
+    /// some of that itself, such as who was the last to write. What was taken out it may have set again by itself, to
+    /// another value than before.
     private func changes(by sent: SentBody, shownBy record: JSON) -> JSON {
-        guard columns.replaces, item.operation.kind == .update, let base = item.base else { return sent.final }
-        let changes = Rebase.changes(from: base, to: sent.final, system: columns.system.union([columns.id]))
-        // What it leaves out a server may have set again by itself, to another value than before.
-        let written = (changes.members ?? []).filter { name, _ in
-            sent.final[name] != nil || (record[name] ?? .null) == (base[name] ?? .null)
+        guard item.operation.kind == .update, let base = item.base else { return sent.final }
+        let own = columns.system.union([columns.id])
+        let changes = columns.replaces ? Rebase.changes(from: base, to: sent.final, system: own) : sent.final
+        if changes == .object { return sent.final }
+        func isWritten(_ name: PropertyName) -> Bool { !(sent.final[name] ?? .null).isNull && !own.contains(name) }
+        let shown = (changes.members ?? []).filter { name, _ in
+            isWritten(name) || (record[name] ?? .null) == (base[name] ?? .null)
         }
-        if written.contains(where: { sent.final[$0.name] != nil }) {
-            return JSON(members: written.map { ($0.name, $0.value) })
-        }
-        return changes != .object ? changes : sent.final
+        return shown.contains { isWritten($0.name) } ? JSON(members: shown.map { ($0.name, $0.value) }) : changes
     }
 }

@@ -97,7 +97,9 @@ package struct QueueReader {
             for record in records { if let id = record["record"]?.textID { found.insert(id) } }
         }
         let here = Dictionary(found.map { ($0.caseless, $0) }) { first, _ in first }
-        return Dictionary(ids.compactMap { id in (found.contains(id) ? id : here[id.caseless]).map { (id, $0) } }) { $1 }
+        return Dictionary(ids.compactMap { id in (found.contains(id) ? id : here[id.caseless]).map { (id, $0) } }) {
+            $1
+        }
     }
 
     /// The ids of the table's records that have operations.

@@ -17,11 +17,7 @@ extension StoreReader {
     /// The record that an application names by that id: the one with the same bytes, or else the one whose id is that GUID in
     /// small letters or in capitals, as the server may write it.
     func record(named id: RecordID, in table: String) throws -> JSON? {
-        try record(id, in: table) ?? spelling(of: id, in: table).flatMap { try record($0, in: table) }
-    }
-
-    /// The id of the record here that has that GUID in small letters or in capitals; nil where there is none.
-    func spelling(of id: RecordID, in table: String) throws -> RecordID? {
-        try id.spellings.first { try $0 != id && record($0, in: table) != nil }
+        for id in id.spellings { if let record = try record(id, in: table) { return record } }
+        return nil
     }
 }

@@ -77,10 +77,13 @@ struct OperationImport {
     private func write(_ chain: [OperationDocument]) throws {
         guard let first = chain.first else { return }
         let (table, id) = (first.operation.table, first.operation.recordID)
-        guard try queue.reader.all(on: id, in: table).isEmpty else {
+        guard try queue.reader.waiting(in: table, among: [id]).isEmpty else {
             throw refusal(first.operation, "other changes of its record wait here", .operationsPending)
         }
         let settled = try store.record(id, in: table)
+        if settled == nil, let other = try store.record(named: id, in: table)?["id"]?.string {
+            throw refusal(first.operation, "its record has the id \(other) here", .recordExists)
+        }
         try check(chain, settled)
         let mirror = settled ?? first.mirror
         if first.operation.kind != .insert || mirror != nil {

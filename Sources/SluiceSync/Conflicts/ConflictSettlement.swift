@@ -50,13 +50,25 @@ struct ConflictSettlement {
         case .server, .discard: return live
         case .client where live == nil:
             // An undelete restores what the server has.
-            return operation.kind == .undelete ? conflict.server ?? item.local : item.local
+            return operation.kind == .undelete ? conflict.server ?? item.local : restored
         default: break
         }
         guard let record = decision.record(in: conflict) else { return nil }
         return RecordRules.spelled(
             RecordRules.record(record, withSystemColumns: columns.system, of: live, id: id), like: live,
             system: columns.system)
+    }
+
+    /// The record as the change left it, with what the server's deleted one tells of properties that it does not change.
+    private var restored: JSON? {
+        guard var record = item.local, let base = item.base else { return item.local }
+        for (name, value) in conflict.server?.members ?? []
+        where name != columns.id && !columns.system.contains(name) && !value.isNull
+            && (record[name] ?? .null) == (base[name] ?? .null)
+        {
+            record[name] = value
+        }
+        return record
     }
 
     /// Whether all that the operation changes is in the decided record.

@@ -51,6 +51,8 @@ struct FullPullSession: Sendable {
     private var checkedID: RecordID?
     /// Whether there are no rows after the last id.
     private var isAtEnd = false
+    /// Whether the last page was asked for one row alone.
+    private var asksForOne = false
     /// How many rows came by their ids.
     private var followed = 0
 
@@ -116,8 +118,8 @@ struct FullPullSession: Sendable {
 
     private mutating func takeByID(_ page: PullPage) -> PullEffect {
         if page.rows.isEmpty {
-            // One row has no order.
-            if isProven || followed < 2 || checkedID == lastID { return finish(nil) }
+            // One row has no order, but where one alone was asked for there may be more.
+            if isProven || followed < (asksForOne ? 1 : 2) || checkedID == lastID { return finish(nil) }
             isChecking = true
             isAtEnd = true
             return request()
@@ -133,6 +135,7 @@ struct FullPullSession: Sendable {
             return takeInPasses(PullPage(rows: []), storing: page)
         }
         followed += ids.count
+        asksForOne = page.asked == 1
         if let last = ids.last {
             lastID = last
             let after = page.rows.reversed().prefix { $0.isUnfit }.count

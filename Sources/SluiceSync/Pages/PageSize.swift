@@ -37,26 +37,27 @@ struct PageSize: Sendable, Hashable {
     /// Takes the reason why a page of so many rows did not come.
     ///
     /// - Returns: whether a smaller one is worth asking for at once. After a page that took too long, or a fault of the
-    ///   server, the next pull does that if no page has come in this one: without a network each try would take as long.
+    ///   server, the next pull does that if no smaller one has come in this one: without a network each try would take as long.
     mutating func shrinks(after error: SluiceError, asked: Int) -> Bool {
         guard asked > 1 else { return false }
+        let hasComeSmaller = came > 0 && came < asked
         switch error.code {
         case .tooLarge where error.mayBeOfPage: shrink(to: asked / 2, from: asked)
         // What a server has given before it does not refuse for the number.
         case .rejected where error.status == 400 && asked > came: shrink(to: max(1, asked / 10), from: asked)
         case .timeout:
             shrink(to: asked / 2, from: asked)
-            return came > 0
+            return hasComeSmaller
         case .serverFailure where error.mayBeOfWork:
             shrink(to: max(1, asked / 10), from: asked)
-            return came > 0
+            return hasComeSmaller
         default: return false
         }
         return true
     }
 
     private mutating func shrink(to smaller: Int, from asked: Int) {
-        came = min(came, asked - 1)
+        if came >= asked { came = 0 }
         (rows, failed, full) = (max(smaller, came), asked, 0)
     }
 }

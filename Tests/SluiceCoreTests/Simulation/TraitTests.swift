@@ -27,7 +27,7 @@ struct TraitTests {
     func capitals() {
         let ids = SimulatedIDs([.capitalIDs])
         let written = ids.id(10)
-        #expect(written.text == "A1b2C3d4-0000-4000-8000-00000000000a")
+        #expect(written.text == "a1b2c3d4-0000-4000-8000-00000000000a")
         #expect(ids.known(written).text == "A1B2C3D4-0000-4000-8000-00000000000A")
         #expect(ids.known("7/\(written)") == "7/\(ids.known(written))")
         #expect(ids.known(["id": JSON(written), "b": "a"]) == ["id": JSON(ids.known(written)), "b": "a"])

@@ -106,7 +106,7 @@ extension OracleState {
             stands(operation.id, after: author), !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
             // The server has properties of its own in a row, which none of the edits before a delete sent.
-            !((forgetsDeleted || keepsAuthors) && operation.kind == .delete),
+            !((forgetsDeleted || keepsAuthors) && endsInDelete(operation, of: key, on: device)),
             !mayBePast(authors[version], conflict), !bringsOthers(version, conflict, on: device)
         {
             violate(
@@ -129,6 +129,11 @@ extension OracleState {
 
     private func key(of conflict: Conflict) -> RecordKey {
         RecordKey(table: conflict.table, id: ids.known(conflict.recordID))
+    }
+
+    /// Whether the operation is a delete, or one follows on it.
+    private func endsInDelete(_ operation: TableOperation, of key: RecordKey, on device: Int) -> Bool {
+        operation.kind == .delete || devices[device].operations(on: key).contains { $0.kind == "delete" }
     }
 
     /// Whether what is known of an operation does not go far enough to know what it brought about: of what was sent for

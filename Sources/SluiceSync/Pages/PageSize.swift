@@ -9,8 +9,8 @@ struct PageSize: Sendable, Hashable {
     private(set) var rows: Int
     /// The smallest number at which a page did not come.
     private(set) var failed: Int?
-    /// The largest number at which one came in this pull.
-    private var came = 0
+    /// The largest number at which one came in this pull, and the largest number of rows that one had.
+    private var (came, brought) = (0, 0)
     /// How many full pages came one after the other, and how many have to before a number is tried that has failed.
     private var (full, patience) = (0, 8)
 
@@ -22,7 +22,7 @@ struct PageSize: Sendable, Hashable {
 
     /// Takes a page that came.
     mutating func take(_ count: Int, of asked: Int) {
-        came = max(came, asked)
+        (came, brought) = (max(came, asked), max(brought, min(count, asked)))
         guard asked == rows, count >= asked, rows < wanted else { return }
         if let failed, asked >= failed { self.failed = nil }
         full += 1
@@ -37,19 +37,21 @@ struct PageSize: Sendable, Hashable {
     /// Takes the reason why a page of so many rows did not come.
     ///
     /// - Returns: whether a smaller one is worth asking for at once. After a page that took too long, or a fault of the
-    ///   server, the next pull does that if no smaller one has come in this one: without a network each try would take as long.
+    ///   server, that is left to the next pull, unless only smaller ones have come in this one: without a network each try
+    ///   would take as long.
     mutating func shrinks(after error: SluiceError, asked: Int) -> Bool {
         guard asked > 1 else { return false }
-        let hasComeSmaller = came > 0 && came < asked
+        let hasComeSmaller = brought > 0 && came < asked
+        if brought >= asked { brought = 0 }
         switch error.code {
-        case .tooLarge where error.mayBeOfPage: shrink(to: asked / 2, from: asked)
+        case .tooLarge where error.mayBeOfPage: shrink(to: max(brought, asked / 2), from: asked)
         // What a server has given before it does not refuse for the number.
-        case .rejected where error.status == 400 && asked > came: shrink(to: max(1, asked / 10), from: asked)
+        case .rejected where error.status == 400 && asked > came: shrink(to: max(came, asked / 10), from: asked)
         case .timeout:
-            shrink(to: asked / 2, from: asked)
+            shrink(to: max(brought, asked / 2), from: asked)
             return hasComeSmaller
         case .serverFailure where error.mayBeOfWork:
-            shrink(to: max(1, asked / 10), from: asked)
+            shrink(to: max(brought, asked / 10), from: asked)
             return hasComeSmaller
         default: return false
         }
@@ -57,8 +59,7 @@ struct PageSize: Sendable, Hashable {
     }
 
     private mutating func shrink(to smaller: Int, from asked: Int) {
-        if came >= asked { came = 0 }
-        (rows, failed, full) = (max(smaller, came), asked, 0)
+        (rows, failed, full) = (max(1, smaller), asked, 0)
     }
 }
 

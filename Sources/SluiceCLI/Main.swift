@@ -21,6 +21,8 @@ enum Main {
             handler.logLevel = level
             return handler
         }
+        // A reader that is gone is told by the write: see ``StreamFailure``.
+        signal(SIGPIPE, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())
         let status = await CommandRunner(arguments: arguments, areText: areText).run()
         exit(status.rawValue)

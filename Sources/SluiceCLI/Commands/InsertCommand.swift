@@ -22,7 +22,10 @@ struct InsertCommand: OutcomeCommand {
             session in
             try await RecordArgument.check(record, in: table, session.context)
             let stored = try await session.context.table(table).insert(record)
-            return Outcome(json: stored, text: ["inserted \(TextTable.cell(stored["id"]))"])
+            return Outcome(
+                json: stored,
+                text: ["inserted \(TextTable.cell(stored["id"]))"]
+                    + RecordArgument.notes(record, stored: stored, session.settings.dialect))
         }
     }
 }

@@ -18,6 +18,20 @@ enum RecordArgument {
         return record
     }
 
+    /// Lines that say which of the record's properties are not stored, as only the server sets them.
+    static func notes(_ record: JSON, stored: JSON, _ dialect: Dialect) -> [String] {
+        let system = dialect.pushColumns.system
+        return notes(leftOut: Set(record.names.filter { system.contains($0) && (stored[$0] ?? .null) != record[$0] }))
+    }
+
+    static func notes(leftOut names: Set<PropertyName>) -> [String] {
+        names.isEmpty
+            ? []
+            : [
+                "left out, as only the server sets it: \(Plain.line(names.sorted().map(\.text).joined(separator: ", ")))"
+            ]
+    }
+
     /// Refuses a record with a value that is not what its column is declared as, as an import does.
     static func check(_ record: JSON, in table: String, _ context: SyncContext) async throws {
         let schema = try await context.store.read { try $0.tables().first { $0.name == table } }

@@ -31,7 +31,10 @@ struct UpdateCommand: OutcomeCommand {
             session in
             try await RecordArgument.check(content, in: table, session.context)
             let stored = try await session.context.table(table).update(content)
-            return Outcome(json: stored, text: ["updated \(Plain.line(id))"])
+            return Outcome(
+                json: stored,
+                text: ["updated \(Plain.line(id))"]
+                    + RecordArgument.notes(content, stored: stored, session.settings.dialect))
         }
     }
 }

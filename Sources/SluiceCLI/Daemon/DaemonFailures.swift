@@ -9,7 +9,11 @@ struct DaemonFailures {
 
     func add(to outcome: inout Outcome) {
         let operations = entries.compactMap { $0["operation"] }
-        let status = ExitStatus(failures: operations.map { $0["failure"]?["code"]?.string ?? "" })
+        let status = ExitStatus(
+            failures: operations.map {
+                let failure = $0["failure"]
+                return (failure?["code"]?.string ?? "", failure?["status"]?.int.map { Int(clamping: $0) })
+            })
         for entry in entries {
             if let operation = entry["operation"] {
                 outcome.add(CommandFailure(operation: operation, status: status))

@@ -68,7 +68,7 @@ enum ExitStatus: Int32 {
     /// The code for how a push ended, whatever was in the queue before it.
     init(_ push: PushResult) {
         switch push.end {
-        case .completed: self = ExitStatus(failures: push.failures.map { $0.failure?.code ?? "" })
+        case .completed: self = ExitStatus(failures: push.failures.map { ($0.failure?.code ?? "", $0.failure?.status) })
         case .network, .cancelled: self = .network
         case .unauthorized: self = .unauthorized
         case .store: self = .store
@@ -78,12 +78,16 @@ enum ExitStatus: Int32 {
     }
 
     /// Failures that are all of one cause outside of the queue tell that cause; else they are what remains.
-    init(failures codes: [String]) {
-        switch Set(codes) {
-        case []: self = .done
-        case [SluiceError.Code.brokenProtocol.description]: self = .brokenProtocol
-        case [SluiceError.Code.forbidden.description]: self = .unauthorized
-        default: self = .attention
+    init(failures: [(code: String, status: Int?)]) {
+        let causes = failures.map { code, status -> ExitStatus in
+            switch SluiceError.Code(named: code) {
+            case .brokenProtocol?: .brokenProtocol
+            case .forbidden?: .unauthorized
+            case .network?, .timeout?: .network
+            case .serverFailure? where status.map(AnswerStatus.isPassing) ?? false: .network
+            default: .attention
+            }
         }
+        self = Set(causes).count > 1 ? .attention : causes.first ?? .done
     }
 }

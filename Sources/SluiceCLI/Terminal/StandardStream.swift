@@ -34,25 +34,33 @@ enum StandardStream: Int32 {
     ///
     /// - Throws: ``StreamFailure`` where not all of them could be written: the disk is full, or the reader is gone.
     func write(_ bytes: [UInt8]) throws {
-        try bytes.withUnsafeBytes { buffer in
+        if let reason = Self.write(bytes, to: rawValue) { throw StreamFailure(stream: self, reason: reason) }
+    }
+
+    /// Writes the bytes to a descriptor, and waits where the other end takes no more now.
+    ///
+    /// - Returns: the system's word for why not all of them could be written; nil where they were.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> String? {
+        bytes.withUnsafeBytes { buffer in
             var rest = buffer[...]
             while !rest.isEmpty {
                 let piece = UnsafeRawBufferPointer(rebasing: rest)
                 #if canImport(Glibc)
-                    let count = Glibc.write(rawValue, piece.baseAddress, piece.count)
+                    let count = Glibc.write(descriptor, piece.baseAddress, piece.count)
                 #else
-                    let count = Darwin.write(rawValue, piece.baseAddress, piece.count)
+                    let count = Darwin.write(descriptor, piece.baseAddress, piece.count)
                 #endif
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno == EAGAIN {
                     // Whoever made the pipe may have made it one that does not wait.
-                    var end = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
+                    var end = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     _ = poll(&end, 1, -1)
                 } else if errno != EINTR {
-                    throw StreamFailure(stream: self, reason: String(cString: strerror(errno)))
+                    return String(cString: strerror(errno))
                 }
             }
+            return nil
         }
     }
 }

@@ -98,7 +98,9 @@ package enum Examination {
                 )
                 : Finding(
                     .queue, "queue", .fault, "\(held.counted("change")) held for a decision",
-                    advice: "sluice queue list --state parked; then sluice queue retry, resolve or discard")
+                    advice:
+                        "sluice queue list\(status.dead == 0 ? " --state parked" : status.parked == 0 ? " --state dead" : "")"
+                        + "; then sluice queue retry, resolve or discard")
         ]
         let quarantined = try await context.quarantine().count
         if quarantined > 0 {

@@ -88,6 +88,10 @@ package struct ServerExamination: Sendable {
             return Finding(
                 .network, "server", .fault, text,
                 advice: "see whether the server runs and the address of `endpoint` is right; changes wait until then")
+        case .serverFailure? where ((error as? SluiceError)?.status).map(AnswerStatus.isPassing) ?? false:
+            return Finding(
+                .network, "server", .fault, text, advice: "the server is busy, or away behind its gateway; changes wait"
+            )
         case .notFound:
             return Finding(
                 .server, "server", .fault, text,

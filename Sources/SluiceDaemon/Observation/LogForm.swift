@@ -44,8 +44,7 @@ package struct DaemonLogHandler: LogHandler {
             // One line for one entry, whatever a server or a script has put into it.
             text = head + PlainText.line("\(label): \(message)\(pairs)")
         }
-        // A log that cannot be written, on a full disk or into a closed pipe, ends no daemon.
-        try? FileHandle.standardError.write(contentsOf: Data("\(text)\n".utf8))
+        LogOutput.write(text)
     }
 
     private static func priority(_ level: Logger.Level) -> Int {

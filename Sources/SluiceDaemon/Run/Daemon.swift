@@ -286,7 +286,7 @@ public actor Daemon: Service {
 
     private func followSignals() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            try? await reload()
+            _ = try? await reload()
         }
     }
 
@@ -299,7 +299,7 @@ public actor Daemon: Service {
             let now = source.fingerprint()
             if now == seen, now != loaded {
                 loaded = now
-                try? await reload()
+                _ = try? await reload()
             }
             seen = now
         }

@@ -85,9 +85,12 @@ package struct SettingsSource: Sendable {
         var paths = [path]
         if let (file, settings) = try? read() {
             for name in settings.endpoints {
-                guard let client = try? ClientSettings(file, settings, endpoint: name, environment: environment),
-                    let policy = client.plugins?.policy
-                else { continue }
+                guard let client = try? ClientSettings(file, settings, endpoint: name, environment: environment) else {
+                    continue
+                }
+                // The token says whose changes are sent.
+                if case .fixed(let token)? = client.token, case .file(let path) = token.source { paths.append(path) }
+                guard let policy = client.plugins?.policy else { continue }
                 paths.append(policy)
                 for folder in PluginFolders.of(policy: policy) {
                     let files = FileManager.default.enumerator(atPath: folder)

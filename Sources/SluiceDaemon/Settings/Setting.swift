@@ -72,7 +72,9 @@ extension Setting {
     ]
 
     private static let access: [Setting] = [
-        Setting("token-file", .path, "A file with the token; read again when the server refuses the token."),
+        Setting(
+            "token-file", .path,
+            "A file with the token; read again when the server refuses the token, and when the file changes."),
         Setting(
             "token-command", .list, "A program and its arguments that prints a token; run again when it is refused."),
         Setting("token", .text, "The token itself: in the environment only.", isSecret: true),

@@ -2,7 +2,8 @@ internal import Dispatch
 internal import Foundation
 
 /// The service manager's notifications, as `sd_notify(3)` describes them: one datagram to the socket that `NOTIFY_SOCKET`
-/// names. Without that variable nothing is sent.
+/// names. Without that variable nothing is sent. A manager that does not read is waited for no longer than a second, and not
+/// at all with what is said again.
 package struct ServiceManager: Sendable {
     private let path: String?
     /// How often the watchdog wants to hear: half of what it allows; nil where there is none.
@@ -21,17 +22,20 @@ package struct ServiceManager: Sendable {
     func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
     func reloading() { send("RELOADING=1\nMONOTONIC_USEC=\(Self.monotonicMicroseconds)") }
     func stopping() { send("STOPPING=1") }
-    func status(_ text: String) { send("STATUS=\(text)") }
-    func watchdog() { send("WATCHDOG=1") }
+    func status(_ text: String) { send("STATUS=\(text)", waits: false) }
+    func watchdog() { send("WATCHDOG=1", waits: false) }
 
     /// The monotonic clock, in microseconds.
     private static var monotonicMicroseconds: UInt64 { DispatchTime.now().uptimeNanoseconds / 1000 }
 
-    private func send(_ message: String) {
+    private func send(_ message: String, waits: Bool = true) {
         guard let path else { return }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
+        var limit = timeval(tv_sec: 1, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        let flags = Int32(MSG_NOSIGNAL) | (waits ? 0 : Int32(MSG_DONTWAIT))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         // A name that begins with @ is of the abstract namespace: a NUL takes its place.
@@ -43,9 +47,7 @@ package struct ServiceManager: Sendable {
         let text = Array(message.utf8)
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                text.withUnsafeBytes {
-                    sendto(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL), address, length)
-                }
+                text.withUnsafeBytes { sendto(descriptor, $0.baseAddress, $0.count, flags, address, length) }
             }
         }
     }

@@ -25,7 +25,16 @@ package struct StoreHold: ~Copyable {
     private let descriptor: Int32
     private let path: String
 
-    private static func path(_ store: String) -> String { "\(store)-daemon" }
+    /// The file beside the store itself, whatever symbolic links lead to that, which need not be there yet.
+    private static func path(_ store: String) -> String {
+        var url = URL(fileURLWithPath: store)
+        for _ in 0..<32 {
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else { break }
+            url = URL(fileURLWithPath: target, relativeTo: url.deletingLastPathComponent()).standardizedFileURL
+        }
+        let folder = url.deletingLastPathComponent().resolvingSymlinksInPath()
+        return folder.appendingPathComponent(url.lastPathComponent).path + "-daemon"
+    }
 
     /// Claims a store.
     ///

@@ -9,7 +9,7 @@ public struct SyncOptions: Sendable {
     /// What happens to a conflict that no handler decides. The default loses nothing: the operation is held.
     public var conflictPolicy: ConflictPolicy
     /// How often in a row an operation may fail at the server before it is dead and waits for someone. Failures of the
-    /// network do not count, nor do answers that report a busy server (408, 425, 429, 502, 503, 504), want other
+    /// network do not count, nor do answers that report a busy server (408, 425, 429, 502, 503, 504, 507), want other
     /// credentials (401, 407), or come from a login page on the way (3xx, 511). A try within a push counts once, however
     /// often it is repeated. Default 10.
     public var maximumAttempts: Int

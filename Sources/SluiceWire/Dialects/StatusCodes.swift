@@ -4,17 +4,18 @@ package import SluiceBase
 package enum AnswerStatus {
     /// Whether a server, or something on the way to it, reports by that status that it cannot now or wants other
     /// credentials: it is about no request in particular, however often it comes. A network with a login page redirects
-    /// or answers 511 (RFC 6585 §6), a proxy asks for credentials of its own with 407 (RFC 9110 §15.5.8). 304 answers a
-    /// condition.
+    /// or answers 511 (RFC 6585 §6), a proxy asks for credentials of its own with 407 (RFC 9110 §15.5.8), a server whose
+    /// disk is full answers 507 (RFC 4918 §11.5). 304 answers a condition.
     package static func isPassing(_ status: Int) -> Bool {
-        (300..<400).contains(status) && status != 304 || [401, 407, 408, 425, 429, 502, 503, 504, 511].contains(status)
+        (300..<400).contains(status) && status != 304
+            || [401, 407, 408, 425, 429, 502, 503, 504, 507, 511].contains(status)
     }
 
     /// Whether an answer of that status shows that nothing was done: the server could not take the request now, did not
     /// get all of it in time (408, RFC 9110 §15.5.9), or something on the way has not passed it on. 502 and 504 do not:
-    /// those are of a proxy that did not get the server's answer.
+    /// those are of a proxy that did not get the server's answer. Nor does 507, said in the midst of it.
     package static func showsNothingDone(_ status: Int) -> Bool {
-        isPassing(status) && status != 502 && status != 504
+        isPassing(status) && ![502, 504, 507].contains(status)
     }
 }
 

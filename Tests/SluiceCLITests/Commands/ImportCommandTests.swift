@@ -58,8 +58,27 @@ import Testing
             #expect(try push.json["applied"] == 2, "\(push)")
             // The server has added what only it sets; the file says nothing else.
             try scratch.write("movies.jsonl", #"{"id":"a","n":1.1,"version":"mine"}"#)
-            #expect(try await run("movies.jsonl", "--upsert", scratch: scratch).json == tally(1, 0, 0, 1))
+            var expected = tally(1, 0, 0, 1)
+            expected["leftOut"] = ["version"]
+            #expect(try await run("movies.jsonl", "--upsert", scratch: scratch).json == expected)
             #expect(try await queued(scratch) == [])
+        }
+    }
+
+    @Test("what only the server sets is left out, and said to be; so is a record that is marked as deleted")
+    func serverSet() async throws {
+        try await withScratch { scratch in
+            try scratch.write("movies.csv", "id,title,version,deleted\na,Alien,3.0,false\nb,Brazil,,TRUE\n")
+            let result = try await run("movies.csv", scratch: scratch)
+            #expect(result.status == 0, "\(result)")
+            #expect(try result.json["leftOut"] == ["deleted", "version"] && result.json["deleted"] == 1)
+            #expect(try await records(scratch).map { $0["id"] } == ["a"])
+            let store = scratch.file("local.db")
+            let insert = try await Program.sluice(
+                "insert", "movies", "{\"id\":\"c\",\"version\":\"1\"}", "--store", store)
+            #expect(insert.output.contains("left out, as only the server sets it: version"), "\(insert)")
+            let none = try await Program.sluice("queue", "list", "--state", "dead", "--store", store)
+            #expect(none.output.contains("none of 2 changes is like that") && !none.output.contains("nothing waits"))
         }
     }
 

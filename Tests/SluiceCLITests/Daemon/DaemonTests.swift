@@ -32,6 +32,14 @@ import Testing
             let second = try await Program.sluice("daemon", "--config", daemon.config)
             #expect(second.status == 6)
             #expect(second.errors.contains("held by the daemon with process id \(daemon.pid)"), "\(second)")
+            // A symbolic link is no other store.
+            let link = scratch.file("link.db")
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "local.db")
+            let linked = try scratch.write(
+                "linked.yaml",
+                try String(contentsOfFile: daemon.config, encoding: .utf8)
+                    .replacingOccurrences(of: "local.db", with: "link.db"))
+            #expect(try await Program.sluice("daemon", "--config", linked).status == 6)
             #expect(
                 try await Program.sluice("insert", "notes", #"{"id":"a"}"#, "--config", daemon.config).status == 0)
             let sync = try await Program.sluice("sync", "--config", daemon.config, "--json")
@@ -111,10 +119,17 @@ import Testing
         try await withDaemon(Self.quick, environment: variables) { daemon, _, _ in
             try await until("ready") { socket.messages.contains { $0.hasPrefix("READY=1") } }
             try await until("watchdog") { socket.messages.filter { $0 == "WATCHDOG=1" }.count > 2 }
-            #expect(try await daemon.ctl("reload").status == 0)
-            #expect(socket.messages.contains { $0.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") })
-            try await daemon.stop()
-            #expect(socket.messages.contains("STOPPING=1"))
+            async let reload = daemon.ctl("reload")
+            try await until("reloading") {
+                socket.messages.contains { $0.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") }
+            }
+            #expect(try await reload.status == 0)
+            // A manager that does not read stops nothing.
+            try await Task.sleep(for: .seconds(2))
+            #expect(try await daemon.ctl("status").status == 0)
+            async let end = daemon.stop()
+            try await until("stopping") { socket.messages.contains("STOPPING=1") }
+            #expect(try await end == 0)
         }
     }
 

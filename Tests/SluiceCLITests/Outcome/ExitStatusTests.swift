@@ -25,10 +25,12 @@ private typealias Status = SluiceCLI.ExitStatus
 
     @Test(
         "a server that has no time, or that a gateway or proxy does not let through to, is no network",
-        arguments: [407, 408, 425, 429, 502, 503, 504, 511])
+        arguments: [407, 408, 425, 429, 502, 503, 504, 507, 511])
     func gateway(_ status: Int) {
         #expect(SluiceError.Code(status: status) == .serverFailure)
         #expect(Status(SluiceError(.serverFailure, "", status: status)) == .network)
+        #expect(Status(failures: [("serverFailure", status), ("network", nil)]) == .network)
+        #expect(Status(failures: [("serverFailure", status), ("serverFailure", 500)]) == .attention)
     }
 
     @Test("a filter's error counts by its cause")

@@ -43,7 +43,51 @@ import Testing
             #expect(gone.status == 0)
             let code = String(
                 decoding: FileManager.default.contents(atPath: scratch.file("code")) ?? Data(), as: UTF8.self)
-            #expect(code != "0\n" && !code.isEmpty)
+            #expect(code == "8\n")
+        }
+    }
+
+    @Test("an export onto a full disk ends with 8, names the file, and leaves none")
+    func export() async throws {
+        try await withScratch { scratch in
+            try await filled(scratch, rows: 2000)
+            let line = "ulimit -f 100; trap '' XFSZ; exec $0 store export \(scratch.file("all.jsonl")) --store $1"
+            let result = try await run(line, scratch)
+            #expect(result.status == 8 && result.errors.contains("all.jsonl could not be written whole"), "\(result)")
+            #expect(!FileManager.default.fileExists(atPath: scratch.file("all.jsonl")))
+        }
+    }
+
+    @Test("a log that nobody reads stops no server")
+    func log() async throws {
+        try await withScratch { scratch in
+            let settings = try scratch.write(
+                "backend.yaml", "database: sqlite:\(scratch.file("b.db"))\ntables: { x: {} }\n")
+            let script = """
+                import fcntl, os, socket, subprocess, sys, time, urllib.error, urllib.request
+                s = socket.socket(); s.bind(("127.0.0.1", 0)); port = s.getsockname()[1]; s.close()
+                r, w = os.pipe()
+                fcntl.fcntl(w, 1031, 4096)
+                p = subprocess.Popen([sys.argv[1], "serve", "--config", sys.argv[2], "--port", str(port)], stdout=w, stderr=w)
+                os.close(w)
+                url = "http://127.0.0.1:%d/tables/x" % port
+                def answer(data=None):
+                    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+                    try: return urllib.request.urlopen(request, timeout=20).status
+                    except urllib.error.HTTPError as error: return error.code
+                for _ in range(200):
+                    try: answer(); break
+                    except OSError: time.sleep(0.05)
+                os.link(sys.argv[3], sys.argv[3] + "-second")
+                failed = [answer(b'{"id":"a"}') for _ in range(40)]
+                os.unlink(sys.argv[3] + "-second")
+                read = answer()
+                p.terminate()
+                print(set(failed), read, p.wait(20))
+                """
+            let result = try await Program(path: "/usr/bin/env").run(
+                ["python3", "-c", script, Program.sluice.path, settings, scratch.file("b.db")])
+            #expect(result.output == "{500} 200 0\n", "\(result)")
         }
     }
 

@@ -51,7 +51,9 @@ struct ImportCommand: OutcomeCommand {
             defer { bar.finish() }
             do {
                 try await work.run(&input) { bar.update($0) }
-                return Outcome(json: json(work), text: ["import \(table): \(words(of: work.tally))"])
+                let notes =
+                    RecordArgument.notes(leftOut: work.leftOut) + (work.deleted == 0 ? [] : [deletions(work.deleted)])
+                return Outcome(json: json(work), text: ["import \(table): \(words(of: work.tally))"] + notes)
             } catch let problem as ImportFile.Problem {
                 var outcome = Outcome(json: json(work), text: [])
                 outcome.add(failure(problem, in: input, work))
@@ -61,10 +63,17 @@ struct ImportCommand: OutcomeCommand {
     }
 
     private func json(_ work: RecordImport) -> JSON {
-        [
+        var json: JSON = [
             "table": JSON(table), "read": JSON(work.read), "inserted": JSON(work.tally.inserted),
             "updated": JSON(work.tally.updated), "unchanged": JSON(work.tally.unchanged),
         ]
+        if work.deleted > 0 { json["deleted"] = JSON(work.deleted) }
+        if !work.leftOut.isEmpty { json["leftOut"] = JSON(work.leftOut.sorted().map { JSON($0.text) }) }
+        return json
+    }
+
+    private func deletions(_ count: Int) -> String {
+        "left out: \(Plain.count(count, "record")) marked as deleted (sluice delete removes one that is here)"
     }
 
     private func words(of tally: RecordImport.Tally) -> String {

@@ -25,10 +25,15 @@ struct RecordImport {
     private let context: SyncContext
     /// The properties that only the server sets: what a file says of them is left out, as in every local change.
     private let system: Set<PropertyName>
+    private let deletion: PropertyName
 
     private(set) var tally = Tally()
     /// How many records were read.
     private(set) var read = 0
+    /// The properties that the file has and only the server sets.
+    private(set) var leftOut: Set<PropertyName> = []
+    /// The number of records that the file marks as deleted: those are left out.
+    private(set) var deleted = 0
     /// The line of the last record that is stored; nil before there is one.
     private(set) var lastLine: Int?
     /// Whether a record is stored under an id that the file does not have, so that a repeat would make another.
@@ -42,6 +47,7 @@ struct RecordImport {
         (self.table, self.step, self.upserts, self.leavesOutNulls) = (table, step, upserts, leavesOutNulls)
         context = session.context
         system = session.settings.dialect.pushColumns.system
+        deletion = session.settings.dialect.pushColumns.deleted
     }
 
     /// Writes all records of the file.
@@ -81,6 +87,12 @@ struct RecordImport {
                 progress(read)
             }
             guard let record = next else { break }
+            leftOut.formUnion(record.content.names.filter { system.contains($0) && record.content[$0] != .null })
+            let mark = record.content[deletion]
+            if mark?.bool == true || mark?.string?.lowercased() == "true" {
+                deleted += 1
+                continue
+            }
             if isOncePerStep, !ids.insert(record.id).inserted {
                 waiting = record
                 break

@@ -34,7 +34,10 @@ struct QueueListCommand: OutcomeCommand {
             ]
             let widest = StandardStream.output.isTerminal ? 48 : Int.max
             var text = operations.isEmpty ? [] : QueueReport.table(operations).lines(widest: widest)
-            if count == 0 { text.append("nothing waits") }
+            if count == 0 {
+                let all = try await queue.count(QueueFilter())
+                text.append(all == 0 ? "nothing waits" : "none of \(Plain.count(all, "change")) is like that")
+            }
             if end < count {
                 text.append("\(Plain.count(end)) of \(Plain.count(count, "change")): go on with --skip \(end)")
             }

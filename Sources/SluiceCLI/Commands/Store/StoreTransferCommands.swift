@@ -33,10 +33,17 @@ struct StoreExportCommand: StoreFileCommand {
         guard descriptor >= 0 else {
             throw CommandFailure.usage("\(Plain.line(file)) cannot be made: \(String(cString: strerror(errno)))")
         }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        defer { close(descriptor) }
+        let file = file
+        @Sendable func lost(_ reason: String) -> CommandFailure {
+            CommandFailure(
+                .output, "outputLost", "\(Plain.line(file)) could not be written whole, and is gone again: \(reason)")
+        }
         do {
-            let summary = try await export.write(store) { try handle.write(contentsOf: Data("\($0)\n".utf8)) }
-            try handle.synchronize()
+            let summary = try await export.write(store) { line in
+                if let reason = StandardStream.write(Array("\(line)\n".utf8), to: descriptor) { throw lost(reason) }
+            }
+            guard fsync(descriptor) == 0 else { throw lost(String(cString: strerror(errno))) }
             return report(summary, "\(Plain.line(file)) holds")
         } catch {
             unlink(file)

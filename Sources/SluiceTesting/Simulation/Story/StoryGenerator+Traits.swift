@@ -13,18 +13,16 @@ extension StoryGenerator {
     /// Draws them from another source, so that the stories without them stay as they are.
     func drawTraits(_ setting: inout SimulationSetting) {
         var random = SeededGenerator(seed: seed &* 0xD134_2543_DE82_EF95 &+ 7)
-        func isDrawn(_ name: String) -> Bool {
-            Int.random(in: 0...11, using: &random) == 0 && !UnplayedTraits.names.contains(name)
-        }
+        func isDrawn() -> Bool { Int.random(in: 0...11, using: &random) == 0 }
         for fault in Self.plainFaults {
             let probability = [0.1, 0.3][Int.random(in: 0...1, using: &random)]
-            if isDrawn(fault.rawValue), configuration.faults.contains(fault) { setting.faults[fault] = probability }
+            if isDrawn(), configuration.faults.contains(fault) { setting.faults[fault] = probability }
         }
-        for habit in Self.plainHabits where isDrawn(habit.rawValue) && configuration.habits.contains(habit) {
+        for habit in Self.plainHabits where isDrawn() && configuration.habits.contains(habit) {
             setting.habits.insert(habit)
         }
-        setting.reconsiders = isDrawn("reconsiders")
-        setting.tidiesPages = isDrawn("tidiesPages")
+        setting.reconsiders = isDrawn()
+        setting.tidiesPages = isDrawn()
         agree(&setting)
     }
 

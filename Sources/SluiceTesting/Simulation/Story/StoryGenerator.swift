@@ -133,10 +133,7 @@ struct StoryGenerator {
         var random = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 3)
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         setting.tracksChanges = number(0...2) > 0
-        for habit in ServiceHabit.allCases
-        where number(0...4) == 0 && !UnplayedTraits.names.contains(habit.rawValue) {
-            setting.service.insert(habit)
-        }
+        for habit in ServiceHabit.allCases where number(0...4) == 0 { setting.service.insert(habit) }
         setting.offersDigests = false
         // The service says of no size of batches.
         if setting.batchSize == 0 { setting.batchSize = 4 }

@@ -53,7 +53,7 @@ import Testing
         let backend = try await Backend(
             BackendConfiguration(database: TestDatabase.make(), tables: [.init("t")]),
             logger: Logger(label: "t") { _ in Lines(kept: kept) })
-        try await backend.served.database.write { connection in
+        _ = try await backend.served.database.write { connection in
             try connection.run("ALTER TABLE t RENAME TO gone")
         }
         let head = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/tables/t?$filter=id eq 'secret'")

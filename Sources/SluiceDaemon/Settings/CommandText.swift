@@ -1,6 +1,6 @@
 internal import Foundation
 internal import NIOCore
-package import SluiceCore
+internal import SluiceCore
 
 /// Errors in words, as commands and the daemon's log print them: one sentence, and nothing of how a library is built.
 package enum CommandText {

@@ -15,9 +15,9 @@ test: setup lint
 	$(SWIFT) build --build-tests
 	@.ci/blocks
 	@.ci/test
-	@.ci/simulate 2000 1
-	@.ci/storage 29 5
-	@STORE=encrypted .ci/storage 29 5
+	@QUICK=1 .ci/simulate 2000 1
+	@QUICK=1 .ci/storage 29 5
+	@QUICK=1 STORE=encrypted .ci/storage 29 5
 
 # Sluice with OData services and clients from PyPI, on loopback; skipped, with the reason, where they cannot be had.
 test-peers: setup

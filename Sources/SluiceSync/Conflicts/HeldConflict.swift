@@ -24,16 +24,24 @@ struct HeldConflict {
         let state = try queue.reader.state(of: id, in: table)
         let shown = failure.serverRecord.flatMap { columns.isDeleted($0) ? nil : $0 }
         let version = { (record: JSON?) in record.map { $0[columns.version] ?? .null } }
-        guard version(shown) == version(state?.mirror) else {
-            throw refuse(.operationRefused, "the server's record has changed since; retry to see the new one")
+        var mirror = state?.mirror
+        if version(shown) != version(mirror) {
+            // A list may show another version of the same row than the refusal did, where it tells of none. That of the
+            // refusal is the condition that the server understands.
+            guard let shown, let listed = mirror,
+                Rebase.changes(from: shown, to: listed, system: columns.system) == .object
+            else {
+                throw refuse(.operationRefused, "the server's record has changed since; retry to see the new one")
+            }
+            mirror = shown
         }
         let all = try queue.reader.all(on: id, in: table)
         let local = try store.record(id, in: table)
         let client =
-            all.last?.id == operation.id ? local : operation.resultingRecord(local: local, mirror: state?.mirror)
+            all.last?.id == operation.id ? local : operation.resultingRecord(local: local, mirror: mirror)
         let conflict = Conflict(
-            operation: operation, client: client, server: state?.mirror ?? failure.serverRecord, base: state?.base,
-            maybeApplied: operation.isUncertain, status: failure.status ?? 0, isDeletedOnServer: state?.mirror == nil)
+            operation: operation, client: client, server: mirror ?? failure.serverRecord, base: state?.base,
+            maybeApplied: operation.isUncertain, status: failure.status ?? 0, isDeletedOnServer: mirror == nil)
         if let record = decision.given {
             try RecordRules.validate(whole: record, besides: [client, conflict.server], id: id, table: table)
         }

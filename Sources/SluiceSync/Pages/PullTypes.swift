@@ -94,6 +94,14 @@ struct PullRequest: Sendable, Hashable {
         case withoutTime(behindID: RecordID?)
         /// Rows without a time of change whose id is that one or before it, the last id first.
         case withoutTimeUpToID(RecordID)
+
+        /// Whether some servers fail at the question itself: those that compare with no null.
+        var mayBeUnknown: Bool {
+            switch self {
+            case .withoutTime, .withoutTimeUpToID: true
+            default: false
+            }
+        }
     }
 
     package var position: Position

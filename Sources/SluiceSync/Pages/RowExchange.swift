@@ -81,6 +81,12 @@ struct RowExchange: Sendable {
                 size.take(answer.page.rows.count, of: wanted.top)
                 return answer
             } catch let error as SluiceError {
+                if error.code == .serverFailure, wanted.position.mayBeUnknown {
+                    // One row tells whether the number is too large for the server, or the question new to it.
+                    if wanted.top == 1 { throw error }
+                    wanted.top = 1
+                    continue
+                }
                 if size.shrinks(after: error, asked: wanted.top) { continue }
                 // A refusal of so few rows as well is none of their number.
                 if error.code == .rejected { size = known }

@@ -61,6 +61,8 @@ struct IncrementalPullSession: Sendable {
     var untimed = RowVersions()
     var untimedPass: NullTimePass?
     var untimedPage = PullPage(rows: [])
+    /// Whether the server has failed once when it was asked for rows without a time.
+    private var asksAgain = false
 
     /// - Parameters:
     ///   - cursor: the saved cursor, nil for a first pull.
@@ -95,7 +97,11 @@ struct IncrementalPullSession: Sendable {
         case (.waiting, .failed(let error)) where untimedPass != nil:
             // Where none are known, a server may not understand that there can be any.
             let refuses = error.mayRefuseQuestion || [500, 501].contains(error.status)
-            return refuses && !hasUntimed ? endUntimed() : followUntimed(event)
+            guard refuses, !hasUntimed else { return followUntimed(event) }
+            // It may have been too many rows at once: once more, for as few as are asked for after that.
+            guard error.status == 500, !asksAgain, pageSize > 1 else { return endUntimed() }
+            asksAgain = true
+            return beginUntimed()
         case (.waiting, .failed(let error)) where error.mayRefuseQuestion:
             if sortCheck.isAsking {
                 _ = sortCheck.failed(by: nil)
@@ -325,6 +331,10 @@ struct IncrementalPullSession: Sendable {
         if sortCheck.begins() { return request() }
         // Without a lower bound all rows were read, those without a time too.
         guard group.time != nil else { return finish(nil) }
+        return beginUntimed()
+    }
+
+    private mutating func beginUntimed() -> PullEffect {
         var sorts: Bool?
         if case .proven = keyset { sorts = true }
         untimedPass = NullTimePass(pageSize: pageSize, sorts: sorts)

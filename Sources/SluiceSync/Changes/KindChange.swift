@@ -66,6 +66,7 @@ struct KindChange {
             wanted = wanted.map {
                 RecordRules.record($0, withSystemColumns: columns.system, of: state?.mirror, id: id)
             }
+            if kind == .insert { wanted = wanted.map { columns.anew($0, in: table, seen: [local, state?.base]) } }
         }
         // After the deletes of what depends on it.
         if kind == .delete { changed.sequence = try queue.reader.nextSequence() }

@@ -76,10 +76,14 @@ struct QueueRecompute {
         // Before anything is removed: a place that a push has read is not given again.
         var next = try queue.reader.nextSequence()
         let merged = try merge(steps, on: ground.live)
+        let state = try queue.reader.state(of: id, in: table)
         var written: [TableOperation] = []
         var found = ground.live
         for var step in merged {
             if ground.live == nil { step.target?[columns.deleted] = nil }
+            if case .server(nil, nil) = ground {
+                step.target = step.target.map { columns.anew($0, in: table, seen: [state?.base, state?.mirror]) }
+            }
             let operations = try derive(step, finding: found, on: ground, after: ended, isFirst: written.isEmpty)
             if operations.isEmpty { try queue.remove(step.operation) }
             for var operation in operations {

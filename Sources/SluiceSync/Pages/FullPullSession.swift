@@ -6,8 +6,8 @@ internal import SluiceBase
 /// move no other row from one page to another. A server that does not sort by id is paged by `$skip`, again and again
 /// until a pass finds nothing new. Ids that ascend may do so by chance, and a server may sort them in one order and
 /// compare them by another, as one that sorts without regard to case. So where that is not known it is asked for the ids
-/// up to the last one, in the opposite order: that one has to come first. It is asked before each page that begins after
-/// an id, as rows may be lost there; where a generator made the ids, which all orders sort alike, at the end alone. A
+/// up to the last one, in the opposite order: that one has to come first, and next the one that was read before it. It is
+/// asked before each page that begins after an id, as rows may be lost there; where a generator made the ids, which all orders sort alike, at the end alone. A
 /// pass that shows fewer different rows than it has gone past misses some, and is made again. A query with an order,
 /// `$skip` or `$top` is paged by `$skip`, once.
 struct FullPullSession: Sendable {
@@ -28,6 +28,8 @@ struct FullPullSession: Sendable {
     private var way: Way
     private var state = State.idle
     private var lastID: RecordID?
+    /// The id that was read before the last one.
+    private var nextToLastID: RecordID?
     private var skip: Int
     private var remaining: Int?
     /// What was taken so far; only where there may be another pass.
@@ -137,6 +139,7 @@ struct FullPullSession: Sendable {
         followed += ids.count
         asksForOne = page.asked == 1
         if let last = ids.last {
+            nextToLastID = ids.dropLast().last ?? lastID
             lastID = last
             let after = page.rows.reversed().prefix { $0.isUnfit }.count
             skip = after
@@ -152,7 +155,9 @@ struct FullPullSession: Sendable {
     private mutating func takeCheck(_ page: PullPage?) -> PullEffect {
         isChecking = false
         let ids = (page?.rows ?? []).filter { !$0.isUnfit }.map(\.id)
-        if let last = lastID, ids.first == last, IDOrder.isAscending(ids.reversed()) {
+        // Another one next to it was not read.
+        let isNextRead = ids.count < 2 || ids[1] == nextToLastID
+        if let last = lastID, ids.first == last, IDOrder.isAscending(ids.reversed()), isNextRead {
             checkedID = last
             return isAtEnd ? finish(nil) : request()
         }

@@ -137,12 +137,13 @@ struct RowExchange: Sendable {
         total.mark = mark
         total.commits = 0
         var waiting = ids
-        var most = PullRequests.mostIDs
+        let size = try await pageSize(of: commit.table)
+        var most = size.rows < size.wanted ? min(PullRequests.mostIDs, size.rows) : PullRequests.mostIDs
         for _ in 0..<Self.mostRounds where !waiting.isEmpty {
             var again: [RecordID] = []
             var left = waiting
             while !left.isEmpty {
-                let (page, count) = try await readSome(of: left, most: &most)
+                let (page, count) = try await readSome(of: left, most: &most, size)
                 let some = Array(left.prefix(count))
                 var part = PageCommit(
                     table: commit.table, page: page, rows: [], cursor: commit.cursor, removals: commit.removals,
@@ -174,10 +175,15 @@ struct RowExchange: Sendable {
 
     /// Asks for the first of those ids.
     ///
-    /// - Parameter most: how many ids to ask for at once. A server that refuses so many conditions, or so long an
-    ///   address, is asked for half of them.
+    /// - Parameters:
+    ///   - most: how many ids to ask for at once. A server that refuses so many conditions, or so long an address, is
+    ///     asked for half of them.
+    ///   - known: how many rows the server is known to give at once. Where it has failed or taken too long, the next pull
+    ///     asks for fewer.
     /// - Returns: the page, and how many of the ids were asked for.
-    private func readSome(of ids: [RecordID], most: inout Int) async throws -> (page: RowPage, count: Int) {
+    private func readSome(of ids: [RecordID], most: inout Int, _ known: PageSize) async throws
+        -> (page: RowPage, count: Int)
+    {
         while true {
             let (request, count) = try requests.request(someOf: ids, most: most)
             do {
@@ -187,6 +193,11 @@ struct RowExchange: Sendable {
             } catch let error as SluiceError where error.mayBeOfPage {
                 let (narrow, _) = try requests.request(someOf: ids, most: 1, isNarrow: true)
                 return (try await receiveNarrow(narrow, insteadOf: error).page, 1)
+            } catch let error as SluiceError {
+                var size = known
+                _ = size.shrinks(after: error, asked: count)
+                await keep(size, of: requests.query.table, knowing: known)
+                throw error
             }
         }
     }

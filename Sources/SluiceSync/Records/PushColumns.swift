@@ -41,6 +41,16 @@ package struct PushColumns: Sendable, Hashable {
         return columns
     }
 
+    /// The record to be made anew, without what the server once set in it by itself: a value that one of those seen has.
+    /// Another value is the application's wish.
+    func anew(_ record: JSON, in table: String, seen: [JSON?]) -> JSON {
+        var record = record
+        for name in serverSet[table] ?? [] where seen.contains(where: { $0?[name] == record[name] }) {
+            record[name] = nil
+        }
+        return record
+    }
+
     func id(_ record: JSON) -> RecordID? { record[id]?.textID }
     func isDeleted(_ record: JSON) -> Bool { record[deleted]?.bool == true }
 

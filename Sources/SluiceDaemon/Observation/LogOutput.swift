@@ -3,19 +3,19 @@ internal import Synchronization
 
 /// Standard error as a log: a line that cannot be written ends no daemon and stops none.
 ///
-/// Where nobody reads the pipe any more, a write would wait for the reader. So a line is written once the system says
-/// that there is room for it, and else lost; the next one says how many were.
+/// A write into a pipe that nobody reads any more would wait for the reader. So a line is written once the system says
+/// that there is room for it, and else lost, as on a full disk; the next one says how many were.
 enum LogOutput {
     /// The number of lines that were lost since the last one that was written.
     private static let lost = Mutex(0)
-    /// How long a line waits for a reader that has fallen behind, in milliseconds; after a lost one none waits.
+    /// The time that a line waits for a reader that has fallen behind, in milliseconds; after a lost one none waits.
     private static let patience: Int32 = 200
     /// The number of bytes that a pipe with room takes without waiting (`PIPE_BUF`, pipe(7)).
     private static let most = 4096
 
     static func write(_ line: String) {
         lost.withLock { lost in
-            let missed = lost == 0 ? "" : "sluice: \(lost) lines of the log were lost: nobody read them\n"
+            let missed = lost == 0 ? "" : "sluice: lines of the log that could not be written: \(lost)\n"
             var rest = Array((missed + line + "\n").utf8)[...]
             while !rest.isEmpty {
                 var end = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)

@@ -2,8 +2,8 @@ internal import SluiceBase
 internal import Synchronization
 
 extension SyncContext {
-    /// What stays on this machine: by the options, and by what the store remembers.
-    var localOnly: LocalOnly { staying.withLock { $0 } }
+    /// The tables and columns that stay on this machine: by the options, and by what the store remembers.
+    package var localOnly: LocalOnly { staying.withLock { $0 } }
 
     /// The store as the server may know it.
     var shared: any LocalStore {

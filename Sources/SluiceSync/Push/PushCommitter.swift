@@ -259,7 +259,10 @@ struct PushCommitter {
     private func noteReplaced(
         _ former: [JSON?], by server: JSON?, _ operation: TableOperation, _ store: any StoreWriter
     ) throws {
-        let versions = former.compactMap(version).filter { $0 != version(server) }
+        var versions: [String] = []
+        for known in former.compactMap(version) where known != version(server) && !versions.contains(known) {
+            versions.append(known)
+        }
         try ReplacedVersions.note(
             versions, of: operation.recordID, in: operation.table, on: self.server, at: environment.now(), store)
     }

@@ -82,6 +82,18 @@ import Testing
         }
     }
 
+    @Test("a table that stays here takes all that a file says, whatever a server would set")
+    func localTable() async throws {
+        try await withScratch { scratch in
+            let config = try scratch.write("sync.yaml", "tables: { movies: { local: true } }\n")
+            try scratch.write("movies.jsonl", #"{"id":"a","version":"3.0","deleted":true}"#)
+            let result = try await run("movies.jsonl", "--config", config, scratch: scratch)
+            #expect(try result.status == 0 && result.json == tally(1, 1, 0, 0), "\(result)")
+            let kept = try await records(scratch)
+            #expect(kept.map { $0["version"] } == ["3.0"] && kept.map { $0["deleted"] } == [true])
+        }
+    }
+
     @Test("CSV becomes what the table's columns are declared as")
     func csv() async throws {
         try await withScratch { scratch in

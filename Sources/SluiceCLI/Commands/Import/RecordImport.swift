@@ -25,6 +25,7 @@ struct RecordImport {
     private let context: SyncContext
     /// The properties that only the server sets: what a file says of them is left out, as in every local change.
     private let system: Set<PropertyName>
+    /// The property that marks a record as deleted.
     private let deletion: PropertyName
 
     private(set) var tally = Tally()
@@ -46,7 +47,8 @@ struct RecordImport {
     init(_ session: ClientSession, table: String, step: ImportStep, upserts: Bool, leavesOutNulls: Bool) {
         (self.table, self.step, self.upserts, self.leavesOutNulls) = (table, step, upserts, leavesOutNulls)
         context = session.context
-        system = session.settings.dialect.pushColumns.system
+        // A table that stays here has none of a server's: all that the file says is the application's own.
+        system = context.localOnly.tables.contains(table) ? [] : session.settings.dialect.pushColumns.system
         deletion = session.settings.dialect.pushColumns.deleted
     }
 
@@ -88,7 +90,7 @@ struct RecordImport {
             }
             guard let record = next else { break }
             leftOut.formUnion(record.content.names.filter { system.contains($0) && record.content[$0] != .null })
-            let mark = record.content[deletion]
+            let mark = system.contains(deletion) ? record.content[deletion] : nil
             if mark?.bool == true || mark?.string?.lowercased() == "true" {
                 deleted += 1
                 continue

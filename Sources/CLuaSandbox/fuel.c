@@ -66,10 +66,10 @@ void sb_look_at_clock(sluice_vm *vm) {
 /// Bounds are made for texts of up to this share of a string's, and for all that a script makes itself.
 enum { share_given = 2 };
 
-/// What a call is given at most, whatever comes from outside.
+/// The most that a call is given, whatever comes from outside.
 static const size_t most_given = 16 << 20;
 
-/// How many times its own a bound is for a call that was given a text of that length.
+/// The multiple of itself that a bound is for a call that was given a text of that length.
 static int64_t times(const sluice_vm *vm, size_t length) { return 1 + (int64_t)(length / vm->limits.string_bytes); }
 
 /// Notes that the call is given a text from outside. One that is longer than bounds are made for raises them in its

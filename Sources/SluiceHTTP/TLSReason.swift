@@ -23,7 +23,7 @@ enum TLSReason {
         ("HANDSHAKE_FAILURE", "the server and this machine could not agree on how to encrypt"),
     ]
 
-    /// What went wrong; nil for an error that is none of TLS.
+    /// The reason; nil for an error that is none of TLS.
     static func text(of error: any Error) -> String? {
         switch error {
         case let error as NIOSSLExtraError where error == .failedToValidateHostname:

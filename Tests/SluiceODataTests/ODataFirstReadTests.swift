@@ -11,7 +11,7 @@ import Testing
 private final class LateLinkService: Transport {
     private struct State {
         var rows = ["a": "one", "b": "one", "c": "one"]
-        /// What is done once the page after that row is asked for.
+        /// The step that is done once the page after that row is asked for.
         var change: (after: String, body: @Sendable (inout [String: String]) -> Void)?
         /// A tombstone that stands on the last page.
         var tombstone: String?

@@ -1,4 +1,4 @@
-/// How many rows the database is asked for at a time: of small ones some hundreds, of large ones so few that those which
+/// The number of rows that the database is asked for at a time: of small ones some hundreds, of large ones so few that those which
 /// are held at once are a few megabytes.
 struct FetchSize {
     private static let least = 32

@@ -3,7 +3,7 @@ internal import SluicePostgres
 
 /// Orders that the database does not have: what the query wants of them is found in one walk over the records that match.
 extension PostgresRecords {
-    /// How many records are held before those that come too late in the order are let go.
+    /// The number of records that are held before those that come too late in the order are let go.
     private static let leastHeld = 1000
 
     /// The records of the query's page, in its order. Held at once are as many as the page ends after, twice, and of each

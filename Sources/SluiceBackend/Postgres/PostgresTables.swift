@@ -4,12 +4,12 @@ internal import Synchronization
 
 /// The tables of a database with the columns that they have now.
 ///
-/// Which columns a table has is known to the database: another process may have added some since this one started, and
+/// The database knows the columns of a table: another process may have added some since this one started, and
 /// moved values into them. So each transaction asks for a mark of the catalog, and reads the catalog where it has changed.
 final class PostgresTables: Sendable {
     typealias Tables = [ExactName: any RecordStorage]
 
-    /// What gives the mark.
+    /// The expression of the mark.
     static let markSQL =
         "SELECT md5(string_agg(name || ' ' || columns || ' ' || coalesce(adopted, ''), ' ' ORDER BY name)) "
         + "FROM sluice_tables"

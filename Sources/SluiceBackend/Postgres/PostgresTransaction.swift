@@ -90,7 +90,7 @@ final class PostgresTransaction: StorageConnection {
         }
     }
 
-    /// How long the transaction may take: a lock that is held without end would keep all others waiting. Also the settings
+    /// The time that the transaction may take: a lock that is held without end would keep all others waiting. Also the settings
     /// that values depend on, where a pooler keeps none for the connection.
     private static func limits(_ connection: PostgresConnection) -> String {
         let milliseconds = connection.address.statementTimeout.components.seconds * 1000

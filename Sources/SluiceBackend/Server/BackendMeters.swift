@@ -25,11 +25,11 @@ struct BackendMeters: Sendable {
     func note(streams: Int) { Gauge(label: "sluice.backend.streams", factory: factory).record(streams) }
 }
 
-/// Where a listener counts, and what it answers to who asks for the metrics.
+/// The counters of a listener, and its answer to a request for the metrics.
 public struct BackendMetrics: Sendable {
     /// The store of the metrics.
     public var factory: any MetricsFactory
-    /// What `GET /metrics` answers; nil where nothing is at that path.
+    /// The answer to `GET /metrics`; nil where nothing is at that path.
     public var text: (@Sendable () -> String)?
 
     /// Metrics.

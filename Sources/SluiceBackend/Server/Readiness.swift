@@ -2,7 +2,7 @@ internal import SluiceCore
 
 /// Whether the database answers. One question at a time is asked of it, however many ask here.
 actor Readiness {
-    /// How long the answer is waited for, and how long it counts.
+    /// The time that the answer is waited for, and that it counts.
     private static let patience = Duration.seconds(2)
     private static let age = Duration.seconds(1)
     private static let look = Duration.milliseconds(20)

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// What balancers and monitoring ask: `/health` whether the process answers, `/ready` whether it can serve, that is whether
+/// The paths for balancers and monitoring: `/health` whether the process answers, `/ready` whether it can serve, that is whether
 /// the database answers and no end has begun, and `/metrics`. They cost no turn of a rate limit.
 struct StatusRoutes: Sendable {
     let readiness: Readiness

@@ -2,16 +2,16 @@ internal import SluiceCore
 
 /// The records of a page, as they are read.
 struct RecordPage: Sendable {
-    /// How many bytes of an answer one stored byte makes at the most: a control character is written as `\u0001`.
+    /// The number of bytes of an answer that one stored byte makes at the most: a control character is written as `\u0001`.
     private static let mostWritten = 6
 
     private let size: PageSize
     private(set) var records: [JSON] = []
     /// Whether there are more records than the page holds.
     private(set) var hasMore = false
-    /// What the records come to at the most.
+    /// The most bytes that the records come to.
     private var bound = 0
-    /// What they come to, where the bound alone does not tell that they have room.
+    /// The bytes that they come to, where the bound alone does not tell that they have room.
     private var written: Int?
 
     init(_ size: PageSize) { self.size = size }

@@ -2,7 +2,7 @@ internal import HTTPTypes
 
 /// The path that a proxy takes away before it passes a request on.
 enum ForwardedPrefix {
-    /// What says it.
+    /// The header that says it.
     static let field = HTTPField.Name("X-Forwarded-Prefix")
 }
 

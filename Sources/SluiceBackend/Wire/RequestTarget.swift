@@ -13,7 +13,7 @@ struct RequestTarget: Sendable {
     var origin: String
     /// The path that a proxy has taken away before the request came; empty for none.
     var prefix: String
-    /// What the addresses of this server begin with.
+    /// The beginning of this server's addresses.
     var base: String { origin + prefix }
     /// The path as the client sent it.
     var clientPath: String { prefix + path }

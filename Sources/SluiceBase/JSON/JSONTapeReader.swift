@@ -5,7 +5,7 @@ struct JSONTapeReader {
     private let maximumDepth: Int
     private let isLenient: Bool
     private var position = 0
-    /// Where texts begin that are no valid Unicode, in source order.
+    /// The places at which texts begin that are no valid Unicode, in source order.
     private(set) var brokenTexts: [UInt32] = []
     /// How many levels the text nests, as far as it was read; one more than the limit where it was skipped.
     private(set) var deepest = 0

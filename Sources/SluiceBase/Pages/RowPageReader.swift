@@ -7,7 +7,7 @@ struct RowPageReader {
     private let allowsIntegerIDs: Bool
     private let requiresIDs: Bool
     private let setsAside: Bool
-    /// Where texts begin that are no valid Unicode, in source order.
+    /// The places at which texts begin that are no valid Unicode, in source order.
     private let brokenTexts: [UInt32]
     /// Why rows cannot be stored, by index.
     private(set) var problems: [Int: String] = [:]

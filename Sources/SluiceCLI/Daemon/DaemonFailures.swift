@@ -1,6 +1,6 @@
 internal import Sluice
 
-/// What a daemon did not get done, as it tells it, in a command's terms.
+/// The things that a daemon did not get done, as it tells it, in a command's terms.
 struct DaemonFailures {
     private let entries: [JSON]
 

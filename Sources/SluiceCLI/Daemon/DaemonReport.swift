@@ -72,7 +72,7 @@ enum DaemonReport {
         return outcome
     }
 
-    /// Which permissions of plugins a reload has changed.
+    /// The permissions of plugins that a reload has changed.
     static func permissions(_ json: JSON) -> [String] { (json["permissions"]?.elements ?? []).map { text($0) } }
 
     static func drained(_ json: JSON) -> Outcome {

@@ -19,7 +19,7 @@ enum ExitStatus: Int32 {
     case store = 6
     /// The server broke the protocol.
     case brokenProtocol = 7
-    /// What the command printed did not arrive whole: the disk is full, or the reader is gone.
+    /// The command's output did not arrive whole: the disk is full, or the reader is gone.
     case output = 8
 
     /// The place in an order from failures that pass by themselves to those that need somebody most.

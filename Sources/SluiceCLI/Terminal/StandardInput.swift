@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What comes in on standard input.
+/// The bytes of standard input.
 enum StandardInput {
     /// All of it; nil where it cannot be read: it is closed, or is a folder.
     static func read() -> [UInt8]? {

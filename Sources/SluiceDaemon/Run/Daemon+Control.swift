@@ -139,7 +139,7 @@ extension Installation {
 }
 
 extension ServingPlan.Endpoint {
-    /// What the configuration says of the endpoint.
+    /// The configuration of the endpoint.
     fileprivate var json: JSON {
         [
             "name": JSON(name), "endpoint": JSON(client.endpoint ?? ""), "store": JSON(store),

@@ -17,7 +17,7 @@ public actor Daemon: Service {
     let instruments: Instruments
     private let spans: SpanExport?
     let started = SyncEnvironment.system.now()
-    /// What serves; nothing of it is open while the daemon starts.
+    /// The part that serves; nothing of it is open while the daemon starts.
     var serving: Serving
     /// What served before, while it ends.
     private var leaving: Serving?

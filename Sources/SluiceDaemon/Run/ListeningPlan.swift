@@ -1,6 +1,6 @@
 internal import Sluice
 
-/// What the configuration says of the listeners on this machine, and who may use them.
+/// The configuration of the listeners on this machine, and who may use them.
 struct ListeningPlan: Sendable {
     /// The longest path of a Unix socket.
     private static let longestPath = 107

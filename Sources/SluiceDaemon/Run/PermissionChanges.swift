@@ -1,6 +1,6 @@
 internal import SluiceLua
 
-/// What plugins may do after a reload that they could not do before, and the other way: whoever changes a bundle sees
+/// The permissions that a reload gave to plugins and took from them: a person who changes a bundle sees
 /// what it asks for.
 enum PermissionChanges {
     /// A line for each plugin whose permissions are others.

@@ -1,7 +1,7 @@
 internal import Sluice
 
 extension Installation {
-    /// What a run that was asked for did not get done, in the order in which `sluice sync` without a daemon tells it: a
+    /// The things that a run did not get done, in the order in which `sluice sync` without a daemon tells it: a
     /// script learns the same from both.
     func failures(of run: ScheduledRun) async throws -> [JSON] {
         var failures: [JSON] = []
@@ -21,7 +21,7 @@ extension Installation {
         push.failures.filter { push.error == nil || $0.recordID != push.error?.recordID }.map { ["operation": $0.json] }
     }
 
-    /// What an earlier push has put aside: it is not done, whatever this run did.
+    /// A change that an earlier push has put aside: it is not done, whatever this run did.
     private func held() async throws -> [JSON] {
         try await session.context.queue.operations().filter { $0.state == .parked || $0.state == .dead }
             .map { ["held": $0.json] }

@@ -5,7 +5,7 @@ internal import Sluice
 /// conversion has made, or what a command has made where the file was moved away.
 struct StorePlace: Sendable {
     private static let interval = Duration.milliseconds(250)
-    /// How long after a file that could not be opened the next look is.
+    /// The time between a file that could not be opened and the next look.
     private static let pause = Duration.seconds(10)
 
     let path: String

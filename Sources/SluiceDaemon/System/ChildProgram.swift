@@ -14,7 +14,7 @@ struct ChildProgram: Sendable {
         case late, tooLong, stopped
     }
 
-    /// How often it is looked whether the program is still wanted.
+    /// The time between two looks whether the program is still wanted.
     private static let interval: Int32 = 20
 
     private let command: [String]

@@ -61,7 +61,7 @@ extension DecisionLog {
         }
     }
 
-    /// Where a path leads to.
+    /// Returns the file that a path leads to.
     private static func target(_ path: String) -> String {
         URL(fileURLWithPath: path).standardizedFileURL.resolvingSymlinksInPath().path
     }

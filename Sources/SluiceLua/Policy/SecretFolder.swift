@@ -25,7 +25,7 @@ package struct SecretFolder: Sendable {
         return text.trimmingCharacters(in: .newlines)
     }
 
-    /// What a file has; nil for what is no file, as a pipe that nobody may ever write to, and for one that is empty or too
+    /// The content of a file; nil for what is no file, as a pipe that nobody may ever write to, and for one that is empty or too
     /// long.
     private static func content(of path: String) -> Data? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -46,7 +46,7 @@ enum ServiceError {
 
     private static func error(in document: JSON) -> JSON? { document["error"] ?? document["odata.error"] }
 
-    /// What the error in a document says; nil where there is none. A service may send the head of an answer before its
+    /// The text of the error in a document; nil where there is none. A service may send the head of an answer before its
     /// rows are read: an error that comes then stands beside them (OData JSON Format 4.01, section 21).
     static func said(in document: JSON) -> String? {
         guard let error = error(in: document), !error.isNull, error.bool != false else { return nil }

@@ -47,7 +47,7 @@ struct SetPage {
         return entity.kind == .object ? entity : nil
     }
 
-    /// What an item of an answer says, on whatever page it stands: the pages of a first read may hold tombstones, too.
+    /// The meaning of an item of an answer, on whatever page it stands: the pages of a first read may hold tombstones, too.
     enum Change {
         /// The row is there, with these properties.
         case row

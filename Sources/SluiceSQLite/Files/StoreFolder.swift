@@ -8,7 +8,7 @@ internal import SluiceCore
 
 /// The files that belong to a store.
 package enum StoreFileNames {
-    /// What the names of those beside it have after the store's: its log, its locks, and what a daemon keeps there.
+    /// The endings of the names of those beside it: its log, its locks, and what a daemon keeps there.
     static let suffixes = ["", "-wal", "-shm", "-lock", LeaseFile.suffix, "-daemon", ".sock"]
 
     /// The paths of all, whether they are there or not.

@@ -28,7 +28,7 @@ public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
     case hold
     /// The server's record stands.
     case serverWins = "server-wins"
-    /// What the application changed is sent on top of the server's record; what only the server changed stays.
+    /// The application's changes are sent on top of the server's record; what only the server changed stays.
     case clientWins = "client-wins"
 }
 
@@ -56,7 +56,7 @@ public struct ConflictClosure: ConflictHandler {
 public enum ConflictDecision: Sendable, Hashable {
     /// The server's record stands; the local change is given up (and noted in the audit).
     case server
-    /// What the application changed is sent again, on top of the server's version, and never without a version. What
+    /// The application's changes are sent again, on top of the server's version, and never without a version. What
     /// only the server changed stays.
     case client
     /// This record is stored locally and sent on top of the server's version. A property that it leaves as the base has

@@ -2,7 +2,7 @@ public import SluiceBase
 
 /// The records of a conflict that both sides still have, property by property: which side changed it since the base.
 struct ThreeWay {
-    /// Who changed a property.
+    /// The side that changed a property.
     enum Change { case neither, client, server, both }
 
     private let client: JSON
@@ -24,7 +24,7 @@ struct ThreeWay {
     /// The properties that any of the three has.
     var names: [PropertyName] { Set(client.names).union(server.names).union(base.names).sorted() }
 
-    /// Who changed the property. Null and absent are the same here: servers differ in which of the two they write.
+    /// The side that changed the property. Null and absent are the same here: servers differ in which of the two they write.
     func change(of name: PropertyName) -> Change {
         let (mine, theirs, old) = (client[name] ?? .null, server[name] ?? .null, base[name] ?? .null)
         if mine == theirs { return .neither }

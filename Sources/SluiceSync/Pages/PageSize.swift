@@ -1,7 +1,7 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// How many rows a pull asks for at once: fewer after a page that could not come, because it was too large, too slow or
+/// The number of rows that a pull asks for at once: fewer after a page that could not come, because it was too large, too slow or
 /// more than the server gives at once, and more again after pages that came.
 struct PageSize: Sendable, Hashable {
     /// The number by the options.
@@ -11,7 +11,7 @@ struct PageSize: Sendable, Hashable {
     private(set) var failed: Int?
     /// The largest number at which one came in this pull, and the largest number of rows that one had.
     private var (came, brought) = (0, 0)
-    /// How many full pages came one after the other, and how many have to before a number is tried that has failed.
+    /// The number of full pages that came one after the other, and that have to before a number is tried that has failed.
     private var (full, patience) = (0, 8)
 
     init(wanted: Int, rows: Int? = nil, failed: Int? = nil) {
@@ -81,7 +81,7 @@ extension PageSize {
         RecordID(JSON([JSON(endpoint), JSON(table)]).description)
     }
 
-    /// What earlier pulls have learnt of the table.
+    /// Reads what earlier pulls have learnt of the table.
     init(wanted: Int, of table: String, at endpoint: String, in store: any StoreReader) throws {
         let record = try store.record(Self.id(table, of: endpoint), in: Self.schema.name)
         func number(_ name: PropertyName) -> Int? { record?[name]?.int.map { Int(clamping: $0) } }

@@ -14,7 +14,7 @@ struct PullPage: Sendable {
     package var token: String?
     /// Whether the server says that nothing follows the token for now.
     package var isLast: Bool
-    /// How many rows were asked for; nil for as many as the session wanted.
+    /// The number of rows that were asked for; nil for as many as the session wanted.
     var asked: Int?
 
     package init(

@@ -7,7 +7,7 @@ internal import SluiceBase
 struct RepeatedRows: Sendable {
     /// Of more rows than this the others are not known again.
     private static let mostKnown = 1_000_000
-    /// How many rows may come again of a small table.
+    /// The number of rows that may come again of a small table.
     private static let leastRepeats = 1000
 
     /// The ids of the rows that came, as hashes.

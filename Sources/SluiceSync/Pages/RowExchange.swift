@@ -23,7 +23,7 @@ struct RowExchange: Sendable {
         var isLast = false
         /// Whether the server could not tell all of what has changed.
         var hasGap = false
-        /// How many rows were asked for, where a session asked for a page.
+        /// The number of rows that were asked for, where a session asked for a page.
         var asked: Int?
     }
 
@@ -54,7 +54,7 @@ struct RowExchange: Sendable {
         }
     }
 
-    /// What earlier pulls have learnt of how many rows of that table, or of that list of ids, the server gives at once.
+    /// Returns the number of rows of that table, or of that list of ids, that the server gave at once in earlier pulls.
     func pageSize(of table: String) async throws -> PageSize {
         let (endpoint, wanted) = (client.endpoint.identity, options.pageSize)
         return try await store.read { try PageSize(wanted: wanted, of: table, at: endpoint, in: $0) }
@@ -96,7 +96,7 @@ struct RowExchange: Sendable {
         }
     }
 
-    /// What is known of a row that cannot come whole.
+    /// Asks for the part of a row that cannot come whole.
     private func receiveNarrow(_ request: Request, insteadOf error: SluiceError) async throws -> Answer {
         guard var answer = try? await receive(request) else { throw error }
         answer.page = answer.page.settingAside("the row cannot be read: \(error.message)")

@@ -34,7 +34,7 @@ struct IncrementalPullSession: Sendable {
     private var isPastKnown = false
     private var pages: SameTimePages
     private var passFoundNew = false
-    /// How many rows of the group the pull went past again since something new came, and how many on one page at the most.
+    /// The number of the group's rows that the pull passed again since something new came, and the most on one page.
     private var idle = (rows: 0, page: 1)
     private let commitLag: Int64
     private var ceiling: CursorCeiling

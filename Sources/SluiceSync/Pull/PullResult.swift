@@ -39,9 +39,9 @@ public struct PullResult: Sendable, Hashable {
     /// A result of nothing.
     package init() {}
 
-    /// How many rows came that were not here as they came, those of the reconcile at its end among them.
+    /// The number of rows that came and were not here as they came, those of the reconcile at its end among them.
     package var brought: Int { stored - unchanged + (reconcile?.stored ?? 0) }
-    /// How many rows went, likewise.
+    /// The number of rows that went, likewise.
     package var removed: Int { deleted + (reconcile?.removed ?? 0) }
 
     private var counts: [Int] { [stored, deleted, pending, conflicts, quarantined, dropped, pages] }

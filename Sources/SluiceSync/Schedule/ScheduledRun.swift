@@ -8,11 +8,11 @@ public struct ScheduledRun: Sendable {
     public var push: PushResult?
     /// The pulls that went through, in the schedule's order.
     public var pulls: [PullResult] = []
-    /// What went wrong with the push and with pulls, in the order of the run; each names its table. A table that fails
+    /// The errors of the push and of pulls, in the order of the run; each names its table. A table that fails
     /// stops no other. Operations that the server refused for good are no error of the run: they are held, and the status
     /// shows it.
     public internal(set) var errors: [SluiceError] = []
-    /// What went wrong first; nil if all went well.
+    /// The first error; nil if all went well.
     public var error: SluiceError? { errors.first }
     /// When the next run is due, if nothing happens before.
     public var next: Timestamp

@@ -127,7 +127,7 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
         typed.sorted(try await untyped.records(matching: whole(query))).misfits
     }
 
-    /// How many records match the query's filter, those that do not fit the type among them.
+    /// Counts the records that match the query's filter, those that do not fit the type among them.
     public func count(matching query: Query? = nil) async throws -> Int { try await untyped.count(matching: query) }
 
     /// The records that match, now and whenever they change: as ``SyncTable/observe(_:)``.

@@ -8,7 +8,7 @@ internal import SluiceBase
 /// guessed from an instance, and none is made. A type that asks for no keys is taken to want all.
 package struct DeclaredProperties: Sendable, Hashable {
     package let names: [SystemProperty: String]
-    /// What the type says that a record has which lacks it; see ``TableRecord/defaults``.
+    /// The value that the type gives to a record without the property; see ``TableRecord/defaults``.
     let defaults: JSON
 
     package init(of type: (some Decodable).Type) {

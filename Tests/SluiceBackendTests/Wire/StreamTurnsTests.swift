@@ -4,7 +4,7 @@ import Testing
 @testable import SluiceBackend
 
 @Suite struct StreamTurnsTests {
-    /// Who has a turn.
+    /// The stream that has a turn.
     private final class Counts: Sendable {
         private struct State {
             var now = 0

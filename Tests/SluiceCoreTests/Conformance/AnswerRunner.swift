@@ -14,7 +14,7 @@ struct AnswerRunner {
     private let uses: [String]
     private let answer: Response
     private let readBack: JSON
-    /// How often a list gets the answer before it gets an empty page: a smaller page is refused as well.
+    /// The number of times that a list gets the answer before it gets an empty page: a smaller page is refused as well.
     private let times: Int
 
     init(_ input: JSON) {

@@ -69,7 +69,7 @@ struct AdoptionSQL {
 
     private static let now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 10"
 
-    /// What makes `jsonb` of a column of the type `json`: NULL where `jsonb` has no such document. A trigger must not be
+    /// The expression that makes `jsonb` of a column of the type `json`: NULL where `jsonb` has no such document. A trigger must not be
     /// in the way of the operator's own SQL.
     private var documentSQL: [String] {
         guard table.columns.contains(where: { $0.held == "json" }) else { return [] }

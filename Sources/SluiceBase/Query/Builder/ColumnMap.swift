@@ -41,7 +41,7 @@ extension ColumnMap {
 }
 
 extension PropertyName {
-    /// What a column's name stands for in a query: the property, or with slashes a part of one.
+    /// The meaning of a column's name in a query: the property, or with slashes a part of one.
     package var operand: QueryExpression {
         let names = text.split(separator: "/", omittingEmptySubsequences: false).map { PropertyName(String($0)) }
         return names.count == 1 ? .column(self) : .path(QueryPath(.record, names.map { .property($0) }))

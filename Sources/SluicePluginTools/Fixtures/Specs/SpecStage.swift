@@ -3,7 +3,7 @@ internal import SluiceLua
 
 /// The plugins that a spec has loaded, each with its own world, for as long as an `it` runs.
 actor SpecStage {
-    /// How many plugins one `it` may load, each with a machine of its own: a spec runs in the daemon too.
+    /// The number of plugins that one `it` may load, each with a machine of its own: a spec runs in the daemon too.
     private static let mostPlugins = 16
 
     private let bundle: PluginBundle

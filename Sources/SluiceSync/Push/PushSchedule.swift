@@ -64,8 +64,14 @@ struct PushSchedule: Sendable {
     /// The operations that are left for the next push although nothing speaks against them.
     var left: Set<String> { Set(nodes.values.filter { $0.bar?.isLeft == true }.map(\.operation.id)) }
 
-    /// The last place of those operations that are known and not through; 0 where all are.
-    var lastPlace: Int64 { nodes.keys.max() ?? 0 }
+    /// The last place of those operations that are known and not through; 0 where all are. Those of records with
+    /// these hashes do not count, as they may have gone by a decision.
+    func lastPlace(except decided: Set<Int>) -> Int64 {
+        nodes.reduce(0) { decided.contains($1.value.operation.key.hashValue) ? $0 : max($0, $1.key) }
+    }
+
+    /// Whether the operation was taken in, and is not through.
+    func knows(_ operation: QueuedOperation) -> Bool { nodes[operation.sequence]?.operation.id == operation.id }
 
     /// Whether an operation is under way.
     var isRunning: Bool { !running.isEmpty }
@@ -96,6 +102,8 @@ struct PushSchedule: Sendable {
         var added: Set<Int64> = []
         for operation in operations {
             let place = operation.sequence
+            // What stood there has gone.
+            remove(place)
             var leader = place
             if let group = operation.group {
                 leader = leaders[group] ?? place

@@ -122,6 +122,7 @@ struct PushSession: Sendable {
 
     /// Those of the operations that came meanwhile which belong to this push.
     private mutating func admit(_ operations: [QueuedOperation]) -> [QueuedOperation] {
+        let operations = operations.filter { !schedule.knows($0) }
         looks += 1
         if looks > OperationSession.maximumRounds { toReadAgain = [] }
         let taken = operations.filter { operation in
@@ -165,8 +166,8 @@ struct PushSession: Sendable {
         }
         if !started.isEmpty { return started.map { .load($0) } }
         // Places at the end of the queue are used again once their operations have gone. So all after those that are
-        // left is new, or was passed by.
-        return schedule.isRunning ? [] : [.readQueue(after: schedule.lastPlace)]
+        // left is new, or was passed by. A decision may have dropped others of the same records.
+        return schedule.isRunning ? [] : [.readQueue(after: schedule.lastPlace(except: toReadAgain))]
     }
 
     private mutating func finish() -> [Effect] {

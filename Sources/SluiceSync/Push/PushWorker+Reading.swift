@@ -27,6 +27,7 @@ extension PushWorker {
                     "the server's record nests deeper than \(RecordRules.maximumDepth) levels, and no operation could "
                         + "keep it", table: table, recordID: id)
             }
+            try await refuseOld(record, id, table)
             return (record, answeredBy)
         }
         guard page.rows.isEmpty else {
@@ -35,6 +36,18 @@ extension PushWorker {
                 table: table, recordID: id)
         }
         return (nil, answeredBy)
+    }
+
+    /// Has the change wait where the server shows the record in a version that is known to be old: what came from a copy
+    /// that lags says nothing of the record as it is.
+    private func refuseOld(_ record: JSON, _ id: RecordID, _ table: String) async throws {
+        let (server, now) = (client.endpoint.identity, options.environment.now())
+        let old = try await store.read { try ReplacedVersions(of: id, in: table, on: server, at: now, in: $0) }
+        guard old.contains(id, version: record[columns.version]?.string, updatedAt: record[columns.updatedAt]?.string)
+        else { return }
+        throw SluiceError(
+            .serverFailure, "the server shows the record older than it has shown it before; a copy of its data may lag",
+            table: table, recordID: id)
     }
 
     private func list(_ query: Query) async throws -> (page: RowPage, answeredBy: [String]) {

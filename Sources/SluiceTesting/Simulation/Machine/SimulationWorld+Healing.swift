@@ -28,7 +28,9 @@ extension SimulationWorld {
         try pushBesideFailingTable()
         let waiting = devices.map(\.waiting)
         var pushed = devices.map { _ in 0 }
-        for round in 0..<4 {
+        // A server that fails on large pages has each of several reads find its size first.
+        let rounds = parts.setting.habits.contains(.failsLargePages) ? 8 : 4
+        for round in 0..<rounds {
             parts.clock.advance(milliseconds: parts.setting.commitLag * 2000 + 10_000)
             // All push before any pulls, so that one pull brings what all have pushed.
             let open = devices.filter { round == 0 || !$0.isSettled }

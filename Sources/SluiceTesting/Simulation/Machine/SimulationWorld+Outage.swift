@@ -9,13 +9,15 @@ extension SimulationWorld {
         parts.server.breakDown(failing)
         defer { parts.server.mend() }
         for device in devices {
+            let known = device.operations(in: other)
             try complete { await device.push() }
             try complete {
                 for (index, query) in device.queries().enumerated() where query.table == other {
                     await device.pull(index)
                 }
             }
-            if let left = device.firstFree(in: other) {
+            // What a page has brought to light, such as the delete of a record whose discarded insert was done, goes next.
+            if let left = device.firstFree(in: other, among: known) {
                 parts.oracle.violate(
                     .queueDrains, "device \(device.index) has not sent \(left), while \(failing) fails")
             }
@@ -24,11 +26,19 @@ extension SimulationWorld {
 }
 
 extension SimulatedDevice {
-    /// An operation of a table that nothing speaks against sending.
-    fileprivate func firstFree(in table: String) -> String? {
+    /// The names of the operations of a table.
+    fileprivate func operations(in table: String) -> Set<String> {
+        parts.oracle.view(of: index) { view in
+            Set(view.operations.values.flatMap(\.values).filter { $0.key.table == table }.map(\.id))
+        }
+    }
+
+    /// An operation of a table that nothing speaks against sending, among those.
+    fileprivate func firstFree(in table: String, among known: Set<String>) -> String? {
         let user = process.user
         return parts.oracle.view(of: index) { view in
-            let operations = view.operations.values.flatMap(\.values).filter { $0.key.table == table }
+            let operations = view.operations.values.flatMap(\.values)
+                .filter { $0.key.table == table && known.contains($0.id) }
             // A group may have a part of the table that fails, and then keeps what follows on its own.
             let barred = Set(operations.filter { $0.group != nil || $0.isBarred(to: user) }.map(\.key))
             return operations.first { !barred.contains($0.key) }?.description

@@ -53,10 +53,6 @@ struct FullPullSession: Sendable {
     private var checkedID: RecordID?
     /// Whether there are no rows after the last id.
     private var isAtEnd = false
-    /// Whether the last page was asked for one row alone.
-    private var asksForOne = false
-    /// How many rows came by their ids.
-    private var followed = 0
 
     /// - Parameters:
     ///   - sorts: whether the server sorts as it is asked to; nil if that is not known.
@@ -120,8 +116,8 @@ struct FullPullSession: Sendable {
 
     private mutating func takeByID(_ page: PullPage) -> PullEffect {
         if page.rows.isEmpty {
-            // One row has no order, but where one alone was asked for there may be more.
-            if isProven || followed < (asksForOne ? 1 : 2) || checkedID == lastID { return finish(nil) }
+            // One row has no order, but a server may send fewer rows than it is asked for.
+            if isProven || lastID == nil || checkedID == lastID { return finish(nil) }
             isChecking = true
             isAtEnd = true
             return request()
@@ -136,8 +132,6 @@ struct FullPullSession: Sendable {
             (skip, previous) = (0, [])
             return takeInPasses(PullPage(rows: []), storing: page)
         }
-        followed += ids.count
-        asksForOne = page.asked == 1
         if let last = ids.last {
             nextToLastID = ids.dropLast().last ?? lastID
             lastID = last
@@ -146,8 +140,7 @@ struct FullPullSession: Sendable {
         } else {
             skip += page.rows.count
         }
-        isChecking =
-            !isProven && followed > 1 && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
+        isChecking = !isProven && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
         return commit(Array(page.rows.indices))
     }
 
@@ -215,6 +208,6 @@ struct FullPullSession: Sendable {
     /// Whether a pass that found nothing new proves that there is nothing else. A server whose order is another one
     /// with each request shows some rows twice in a pass, and so others not at all.
     private var isWhole: Bool {
-        seen.count >= skip || order == lastOrder || idlePasses >= Self.mostIdlePasses
+        seen.count >= skip || (order == lastOrder && skip >= Self.fewRows) || idlePasses >= Self.mostIdlePasses
     }
 }

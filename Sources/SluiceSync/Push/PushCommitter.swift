@@ -219,10 +219,7 @@ struct PushCommitter {
             confirmation.map { version($0.current) != version(server) }
             ?? replay(operation).isOlder(server, than: state)
         let newest = confirmation.map(\.current) ?? state?.mirror
-        // A copy has no older version of what an insert has made.
-        if !isOld, item.base != nil || state?.mirror != nil {
-            try noteReplaced([item.base, state?.mirror], by: server, operation, store)
-        }
+        if !isOld { try noteReplaced([item.base, state?.mirror], by: server, operation, store) }
         if isOld, isLast {
             try queue.setLocal(newest, id, in: table)
         } else if let server {
@@ -258,7 +255,7 @@ struct PushCommitter {
             .follow(operation.recordID, in: operation.table, as: server)
     }
 
-    /// Notes the versions that the server's record has replaced, which a copy of the server's database may still show.
+    /// Notes the versions that the operation has replaced, which a copy of the server's database may still show.
     private func noteReplaced(
         _ former: [JSON?], by server: JSON?, _ operation: TableOperation, _ store: any StoreWriter
     ) throws {
@@ -267,8 +264,7 @@ struct PushCommitter {
             versions.append(known)
         }
         try ReplacedVersions.note(
-            versions, by: server?[columns.updatedAt]?.string.flatMap { Timestamp($0) }, of: operation.recordID,
-            in: operation.table, on: self.server, at: environment.now(), store)
+            versions, of: operation.recordID, in: operation.table, on: self.server, at: environment.now(), store)
     }
 
     /// Notes where what the server did is a plugin's word.

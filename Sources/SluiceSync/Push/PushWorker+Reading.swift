@@ -27,7 +27,7 @@ extension PushWorker {
                     "the server's record nests deeper than \(RecordRules.maximumDepth) levels, and no operation could "
                         + "keep it", table: table, recordID: id)
             }
-            try await refuseOld(record, id, table)
+            try await refuseOld(record, item)
             return (record, answeredBy)
         }
         guard page.rows.isEmpty else {
@@ -38,13 +38,21 @@ extension PushWorker {
         return (nil, answeredBy)
     }
 
-    /// Has the change wait where the server shows the record in a version that is known to be old: what came from a copy
-    /// that lags says nothing of the record as it is.
-    private func refuseOld(_ record: JSON, _ id: RecordID, _ table: String) async throws {
+    /// Has the change wait where the server shows the record older than it is known here: a copy of its data that lags
+    /// says nothing of the record as it is.
+    private func refuseOld(_ record: JSON, _ item: PushItem) async throws {
+        let (table, id, columns) = (item.operation.table, item.operation.recordID, columns)
         let (server, now) = (client.endpoint.identity, options.environment.now())
-        let old = try await store.read { try ReplacedVersions(of: id, in: table, on: server, at: now, in: $0) }
-        guard old.contains(id, version: record[columns.version]?.string, updatedAt: record[columns.updatedAt]?.string)
-        else { return }
+        let row = RowPage.Row(
+            id: id, version: record[columns.version]?.string, updatedAt: record[columns.updatedAt]?.string,
+            isDeleted: columns.isDeleted(record), token: 0)
+        let isOld = try await store.write(at: .sealed, options.environment) {
+            let replaced = try ReplacedVersions(of: table, on: server, at: now, in: $0)
+            let state = try QueueReader($0).state(of: id, in: table)
+            let held = (state?.mirror ?? state?.base)?[columns.updatedAt]?.string
+            return try replaced.contains(row) || replaced.defers(id, changed: row.updatedAt, held: held, $0)
+        }
+        guard isOld else { return }
         throw SluiceError(
             .serverFailure, "the server shows the record older than it has shown it before; a copy of its data may lag",
             table: table, recordID: id)

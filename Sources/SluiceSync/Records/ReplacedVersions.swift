@@ -1,24 +1,20 @@
 internal import SluiceBase
 
-/// The versions of a table's records that are known to be old: this device has replaced them lately, or an answer to one
-/// of its operations has shown a later one.
+/// Tells which answers show a record older than it is known here: in a version that this device has replaced lately by a
+/// write of its own, or with an earlier time of change than the record that is held.
 ///
-/// A server may answer reads from a copy of its database that is some seconds behind. Such an answer shows a record older
-/// than it is here. After a while it counts again: a server that was restored from a backup shows old versions, too.
+/// A server may answer reads from a copy of its database that is some seconds behind. After a while such an answer counts
+/// again: a server that was restored from a backup shows old versions, too.
 struct ReplacedVersions {
     /// For how long a version counts as replaced after the server has taken the write.
     static let lag = Duration.seconds(20)
     /// The number of versions of one record that are remembered.
     private static let most = 8
 
-    /// The notes of one record.
-    private struct Known {
-        var versions: [String] = []
-        /// The time of the latest version that an answer has shown.
-        var latest: Timestamp?
-    }
-
-    private let known: [RecordID: Known]
+    private let table: String
+    private let server: String
+    private let now: Timestamp
+    private let versions: [RecordID: [String]]
 
     /// - Parameters:
     ///   - server: the endpoint whose versions they are: a store may be synchronised with several.
@@ -26,45 +22,49 @@ struct ReplacedVersions {
     init(of table: String, on server: String, at now: Timestamp, in store: any StoreReader) throws {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         let isWritten = QueryExpression.binary(.ne, .column("at"), .literal(.null))
-        let notes = Query(Self.schema.name, filter: .binary(.and, ofTable, isWritten))
-        var known: [RecordID: Known] = [:]
+        let notes = Query(ChangeStamps.schema.name, filter: .binary(.and, ofTable, isWritten))
+        var versions: [RecordID: [String]] = [:]
         for note in try store.records(matching: notes) where Self.counts(note, at: now) {
             guard let id = note["id"]?.string?.utf8.dropFirst(table.utf8.count + 1) else { continue }
-            known[RecordID(String(decoding: id, as: UTF8.self))] = Self.known(note, of: server)
+            versions[RecordID(String(decoding: id, as: UTF8.self))] = Self.versions(note, of: server)
         }
-        self.known = known
-    }
-
-    /// Those of one record.
-    init(of id: RecordID, in table: String, on server: String, at now: Timestamp, in store: any StoreReader) throws {
-        let note = try store.record(ChangeStamps.id(of: id, in: table), in: Self.schema.name)
-        known = note.map { Self.counts($0, at: now) ? [id: Self.known($0, of: server)] : [:] } ?? [:]
+        self.versions = versions
+        (self.table, self.server, self.now) = (table, server, now)
     }
 
     /// Whether the row is of such a version.
     func contains(_ row: RowPage.Row) -> Bool {
-        known.isEmpty ? false : contains(row.id, version: row.version, updatedAt: row.updatedAt)
+        guard !versions.isEmpty, let version = row.version, let replaced = versions[row.id] else { return false }
+        return replaced.contains { $0.hasSameBytes(as: version) }
     }
 
-    /// Whether the record of that version, last changed then, is of such a version.
-    func contains(_ id: RecordID, version: String?, updatedAt: String?) -> Bool {
-        guard let known = known[id] else { return false }
-        if let version, known.versions.contains(where: { $0.hasSameBytes(as: version) }) { return true }
-        guard let latest = known.latest, let changed = updatedAt.flatMap({ Timestamp($0) }) else { return false }
-        return changed < latest
+    /// Whether a record that was changed then, as the server shows it, is older than the one that is held here, and is to
+    /// wait. The first such answer is noted; after the lag the server is believed.
+    func defers(_ id: RecordID, changed: String?, held: String?, _ store: any StoreWriter) throws -> Bool {
+        guard let changed = changed.flatMap({ Timestamp($0) }), let held = held.flatMap({ Timestamp($0) }),
+            changed < held
+        else { return false }
+        let key = ChangeStamps.id(of: id, in: table)
+        var note = try store.record(key, in: Self.schema.name) ?? ["id": JSON(key), "table": JSON(table), "stamp": 0]
+        let entries = note["replaced"]?.elements ?? []
+        let doubt = entries.first { $0[0]?.string == server && $0[2]?.string == held.description }
+        if let since = doubt?[3]?.string.flatMap({ Timestamp($0) }) { return Self.isRecent(since, at: now) }
+        let known = entries.filter { $0[2] == nil }
+        note["replaced"] = JSON(known + [[JSON(server), .null, JSON(held.description), JSON(now.description)]])
+        try store.put(note, in: Self.schema.name)
+        return true
     }
 
-    /// Notes that those versions of a record whose change is noted already are old, and when the later one was made.
+    /// Notes that a write of this device has replaced those versions of a record whose change is noted already.
     static func note(
-        _ replaced: [String], by latest: Timestamp?, of id: RecordID, in table: String, on server: String,
-        at now: Timestamp, _ store: any StoreWriter
+        _ replaced: [String], of id: RecordID, in table: String, on server: String, at now: Timestamp,
+        _ store: any StoreWriter
     ) throws {
-        guard var note = try store.record(ChangeStamps.id(of: id, in: table), in: schema.name) else { return }
-        let known = counts(note, at: now) ? known(note, of: server) : Known()
-        let all = (known.versions.filter { !replaced.contains($0) } + replaced).suffix(most)
-        note["replaced"] = JSON(
-            all.map { JSON([JSON(server), JSON($0)]) }
-                + (latest.map { [JSON([JSON(server), .null, JSON($0.description)])] } ?? []))
+        guard !replaced.isEmpty, var note = try store.record(ChangeStamps.id(of: id, in: table), in: schema.name)
+        else { return }
+        let known = counts(note, at: now) ? versions(note, of: server) : []
+        let all = (known.filter { !replaced.contains($0) } + replaced).suffix(most)
+        note["replaced"] = JSON(all.map { JSON([JSON(server), JSON($0)]) })
         note["at"] = JSON(now.description)
         try store.put(note, in: schema.name)
     }
@@ -72,18 +72,16 @@ struct ReplacedVersions {
     private static let schema = ChangeStamps.schema
 
     private static func counts(_ note: JSON, at now: Timestamp) -> Bool {
-        guard let at = note["at"]?.string.flatMap({ Timestamp($0) }) else { return false }
+        note["at"]?.string.flatMap { Timestamp($0) }.map { isRecent($0, at: now) } ?? false
+    }
+
+    private static func isRecent(_ moment: Timestamp, at now: Timestamp) -> Bool {
         // Either way: the clock may have been set back.
-        let passed = at.duration(to: now)
+        let passed = moment.duration(to: now)
         return passed < lag && passed > .zero - lag
     }
 
-    private static func known(_ note: JSON, of server: String) -> Known {
-        var known = Known()
-        for entry in note["replaced"]?.elements ?? [] where entry[0]?.string == server {
-            if let version = entry[1]?.string { known.versions.append(version) }
-            if let latest = entry[2]?.string.flatMap({ Timestamp($0) }) { known.latest = latest }
-        }
-        return known
+    private static func versions(_ note: JSON, of server: String) -> [String] {
+        (note["replaced"]?.elements ?? []).compactMap { $0[0]?.string == server ? $0[1]?.string : nil }
     }
 }

@@ -4,7 +4,7 @@ internal import SluiceBase
 ///
 /// A row whose record has no operations is written. Of a record with operations only the mirror moves. A row whose
 /// record has changed here since the page was requested is not written; then the cursor is not written either, and
-/// those rows are read again first. Nor is a row that is older than its record is known here: it is asked for later.
+/// those rows are read again first. Nor is a row of a version that is known to be replaced: it is asked for later.
 struct PageCommit: Sendable {
     package let table: String
     package let page: RowPage
@@ -17,8 +17,8 @@ struct PageCommit: Sendable {
     package var removals: RemovalGuard
     /// What hooks have made of the rows; nil where none was asked.
     var revised: RevisedRows?
-    /// The names of the properties that the server sets.
-    package var columns = RowPage.SystemColumns()
+    /// The name of the property that holds a record's version.
+    package var version: PropertyName = "version"
     package var now: Timestamp
     /// The endpoint that the page came from.
     var server = ""
@@ -103,7 +103,7 @@ struct PageCommit: Sendable {
             let isDropped = revised?.dropped.contains(index) ?? false
             if !stale.isEmpty, stale.contains(row.id) {
                 outcome.stale.append(row.id)
-            } else if try isOld(row, replaced, isPending: pending.contains(row.id), queue, store) {
+            } else if replaced.contains(row) {
                 outcome.toRecheck.append(row.id)
             } else if !pending.isEmpty, pending.contains(row.id) {
                 outcome.pending += 1
@@ -147,18 +147,6 @@ struct PageCommit: Sendable {
         outcome.mark = try ChangeStamps.notePage(of: table, store)
         if let cursor { try save(cursor, outcome, store) }
         return outcome
-    }
-
-    /// Whether the row shows its record older than it is known here.
-    private func isOld(
-        _ row: RowPage.Row, _ replaced: ReplacedVersions, isPending: Bool, _ queue: QueueWriter, _ store: any StoreWriter
-    ) throws -> Bool {
-        if replaced.contains(row) { return true }
-        // A first pull meets nothing that is known, unless a change has been answered already.
-        guard askedAt.map({ $0.stamp > 0 }) ?? true || cursor?.pulledAt != nil || !savesCursor else { return false }
-        let state = isPending ? try queue.reader.state(of: row.id, in: table) : nil
-        let held = isPending ? state?.mirror ?? state?.base : try store.record(row.id, in: table)
-        return try replaced.defers(row.id, changed: row.updatedAt, held: held?[columns.updatedAt]?.string, store)
     }
 
     /// Those of the ids whose records have operations. One that has a GUID in another case here takes the server's spelling.
@@ -227,10 +215,10 @@ struct PageCommit: Sendable {
         let page = revised?.page ?? page
         var revisions: [RowPage.Revision?]?
         for index in upserts where page.rows[index].version == nil {
-            guard let known = try store.record(page.rows[index].id, in: table)?[columns.version], !known.isNull else {
+            guard let known = try store.record(page.rows[index].id, in: table)?[version], !known.isNull else {
                 continue
             }
-            let held = JSON(members: [(columns.version, known)])
+            let held = JSON(members: [(version, known)])
             var kept = revisions ?? page.rows.indices.map(page.revision)
             switch kept[index] {
             case nil: kept[index] = .members(held)
@@ -313,12 +301,12 @@ struct PageCommit: Sendable {
         var state =
             try queue.reader.state(of: row.id, in: table)
             ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
-        let newest = record(at: index).versioned((state.mirror ?? state.base)?[columns.version], columns.version)
+        let newest = record(at: index).versioned((state.mirror ?? state.base)?[version], version)
         state.mirror = row.isDeleted ? nil : newest
         try queue.put(state, isNoted: false)
         // An undelete is made on the very tombstone.
-        if row.isDeleted { return state.base.map { $0[columns.version] != newest[columns.version] } ?? false }
-        return newest[columns.version] != state.base?[columns.version]
+        if row.isDeleted { return state.base.map { $0[version] != newest[version] } ?? false }
+        return newest[version] != state.base?[version]
     }
 }
 

@@ -151,7 +151,7 @@ struct RowExchange: Sendable {
                 part.removals.removed += total.deleted
                 part.savesCursor = false
                 part.askedAt = total.mark
-                part.columns = commit.columns
+                part.version = commit.version
                 part.server = client.endpoint.identity
                 part.references = options.idReferences
                 let outcome = try await storeAsked(some, part)

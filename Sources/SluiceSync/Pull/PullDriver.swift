@@ -142,7 +142,7 @@ struct PullDriver: Sendable {
             table: query.table, page: page, rows: rows, cursor: cursor, removals: removals, now: now)
         commit.savesCursor = position != nil
         commit.askedAt = mark
-        commit.columns = client.dialect.columns
+        commit.version = client.dialect.columns.version
         commit.server = client.endpoint.identity
         commit.references = options.idReferences
         let stored = try await exchange.store(commit)

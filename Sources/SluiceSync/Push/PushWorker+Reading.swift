@@ -13,6 +13,7 @@ extension PushWorker {
             includesDeleted: true)
         var (page, answeredBy) = try await list(query)
         if let index = page.rows.firstIndex(where: { $0.id.isSame(as: id) }) {
+            try await refuseOld(page, index, of: table)
             var record = page.record(at: index)
             // Some lists leave out the versions that records have.
             if record[version]?.string == nil, item.base?[version]?.string != nil {
@@ -27,7 +28,6 @@ extension PushWorker {
                     "the server's record nests deeper than \(RecordRules.maximumDepth) levels, and no operation could "
                         + "keep it", table: table, recordID: id)
             }
-            try await refuseOld(record, item)
             return (record, answeredBy)
         }
         guard page.rows.isEmpty else {
@@ -38,24 +38,15 @@ extension PushWorker {
         return (nil, answeredBy)
     }
 
-    /// Has the change wait where the server shows the record older than it is known here: a copy of its data that lags
-    /// says nothing of the record as it is.
-    private func refuseOld(_ record: JSON, _ item: PushItem) async throws {
-        let (table, id, columns) = (item.operation.table, item.operation.recordID, columns)
+    /// Has the change wait where the server shows a version of the record that is known to be replaced: a copy of its data
+    /// that lags says nothing of the record as it is.
+    private func refuseOld(_ page: RowPage, _ index: Int, of table: String) async throws {
         let (server, now) = (client.endpoint.identity, options.environment.now())
-        let row = RowPage.Row(
-            id: id, version: record[columns.version]?.string, updatedAt: record[columns.updatedAt]?.string,
-            isDeleted: columns.isDeleted(record), token: 0)
-        let isOld = try await store.write(at: .sealed, options.environment) {
-            let replaced = try ReplacedVersions(of: table, on: server, at: now, in: $0)
-            let state = try QueueReader($0).state(of: id, in: table)
-            let held = (state?.mirror ?? state?.base)?[columns.updatedAt]?.string
-            return try replaced.contains(row) || replaced.defers(id, changed: row.updatedAt, held: held, $0)
-        }
-        guard isOld else { return }
+        let replaced = try await store.read { try ReplacedVersions(of: table, on: server, at: now, in: $0) }
+        guard replaced.contains(page.rows[index]) else { return }
         throw SluiceError(
-            .serverFailure, "the server shows the record older than it has shown it before; a copy of its data may lag",
-            table: table, recordID: id)
+            .serverFailure, "the server shows a version of the record that was replaced; a copy of its data may lag",
+            table: table, recordID: page.rows[index].id)
     }
 
     private func list(_ query: Query) async throws -> (page: RowPage, answeredBy: [String]) {

@@ -1,19 +1,16 @@
 internal import SluiceBase
 
-/// Tells which answers show a record older than it is known here: in a version that this device has replaced lately by a
-/// write of its own, or with an earlier time of change than the record that is held.
+/// The versions of a table's records that this device has replaced lately by writes of its own.
 ///
-/// A server may answer reads from a copy of its database that is some seconds behind. After a while such an answer counts
-/// again: a server that was restored from a backup shows old versions, too.
+/// A server may answer reads from a copy of its database that is some seconds behind. What such an answer shows of a
+/// record is then known to be older than what is here. After a while it counts again: a server that was restored from a
+/// backup shows old versions, too.
 struct ReplacedVersions {
     /// For how long a version counts as replaced after the server has taken the write.
     static let lag = Duration.seconds(20)
     /// The number of versions of one record that are remembered.
     private static let most = 8
 
-    private let table: String
-    private let server: String
-    private let now: Timestamp
     private let versions: [RecordID: [String]]
 
     /// - Parameters:
@@ -29,30 +26,12 @@ struct ReplacedVersions {
             versions[RecordID(String(decoding: id, as: UTF8.self))] = Self.versions(note, of: server)
         }
         self.versions = versions
-        (self.table, self.server, self.now) = (table, server, now)
     }
 
     /// Whether the row is of such a version.
     func contains(_ row: RowPage.Row) -> Bool {
         guard !versions.isEmpty, let version = row.version, let replaced = versions[row.id] else { return false }
         return replaced.contains { $0.hasSameBytes(as: version) }
-    }
-
-    /// Whether a record that was changed then, as the server shows it, is older than the one that is held here, and is to
-    /// wait. The first such answer is noted; after the lag the server is believed.
-    func defers(_ id: RecordID, changed: String?, held: String?, _ store: any StoreWriter) throws -> Bool {
-        guard let changed = changed.flatMap({ Timestamp($0) }), let held = held.flatMap({ Timestamp($0) }),
-            changed < held
-        else { return false }
-        let key = ChangeStamps.id(of: id, in: table)
-        var note = try store.record(key, in: Self.schema.name) ?? ["id": JSON(key), "table": JSON(table), "stamp": 0]
-        let entries = note["replaced"]?.elements ?? []
-        let doubt = entries.first { $0[0]?.string == server && $0[2]?.string == held.description }
-        if let since = doubt?[3]?.string.flatMap({ Timestamp($0) }) { return Self.isRecent(since, at: now) }
-        let known = entries.filter { $0[2] == nil }
-        note["replaced"] = JSON(known + [[JSON(server), .null, JSON(held.description), JSON(now.description)]])
-        try store.put(note, in: Self.schema.name)
-        return true
     }
 
     /// Notes that a write of this device has replaced those versions of a record whose change is noted already.
@@ -72,12 +51,9 @@ struct ReplacedVersions {
     private static let schema = ChangeStamps.schema
 
     private static func counts(_ note: JSON, at now: Timestamp) -> Bool {
-        note["at"]?.string.flatMap { Timestamp($0) }.map { isRecent($0, at: now) } ?? false
-    }
-
-    private static func isRecent(_ moment: Timestamp, at now: Timestamp) -> Bool {
+        guard let at = note["at"]?.string.flatMap({ Timestamp($0) }) else { return false }
         // Either way: the clock may have been set back.
-        let passed = moment.duration(to: now)
+        let passed = at.duration(to: now)
         return passed < lag && passed > .zero - lag
     }
 

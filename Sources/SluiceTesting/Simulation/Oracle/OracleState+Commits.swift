@@ -145,7 +145,7 @@ extension OracleState {
                 violate(.noInvention, "device \(device): \(name) of \(table)/\(id) has no version: \(copy)")
                 continue
             }
-            if let was = old?[name]?[columns.version]?.string, Self.number(was) > Self.number(version), !hasRestored {
+            if let was = old?[name]?[columns.version]?.string, goesBack(from: was, to: version, on: device) {
                 violate(.session, "device \(device): the \(name) of \(table)/\(id) went from \(was) back to \(version)")
             }
             if !isState(copy, version) {
@@ -179,6 +179,13 @@ extension OracleState {
     /// The version's name, whatever form it has on the wire.
     static func name(_ version: String) -> String { "v\(number(version))" }
 
+    /// Whether a record of the device has gone back to a version that it has to know as replaced. Where copies of the
+    /// server's data answer, no exact evidence but a write of its own tells it so.
+    private func goesBack(from was: String, to version: String, on device: Int) -> Bool {
+        guard Self.number(was) > Self.number(version), !hasRestored else { return false }
+        return !hasReplicas || authors[Self.name(was)]?.hasPrefix("\(device).") == true
+    }
+
     /// I8: values come from somewhere. I11: versions go forward.
     private mutating func checkRow(_ key: RecordKey, _ old: JSON?, on device: Int) {
         guard let row = devices[device].row(key) else { return }
@@ -192,7 +199,7 @@ extension OracleState {
         }
         noteHidden(key, row, on: device)
         if let was = old?[columns.version]?.string, let version = row[columns.version]?.string,
-            Self.number(was) > Self.number(version), !hasRestored
+            goesBack(from: was, to: version, on: device)
         {
             violate(.session, "device \(device): \(key) went from \(was) back to \(version)")
         }

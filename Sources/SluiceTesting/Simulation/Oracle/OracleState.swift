@@ -96,6 +96,8 @@ struct OracleState: Sendable {
     let tidiesPages: Bool
     /// Whether the server sets a property of its own with each write.
     let keepsAuthors: Bool
+    /// Whether a copy of the server's data that lags may answer reads.
+    let hasReplicas: Bool
     let ids: SimulatedIDs
 
     /// How often changes of a record were sent without an answer that proves that nothing was done.
@@ -105,10 +107,11 @@ struct OracleState: Sendable {
         devices: Int, columns: PushColumns, hasFilters: Bool,
         fields: SimulatedFields = SimulatedFields(areTwins: false),
         forgetsDeleted: Bool = false, mayChangeValues: Bool = false, tidiesPages: Bool = false,
-        keepsAuthors: Bool = false, ids: SimulatedIDs = SimulatedIDs([])
+        keepsAuthors: Bool = false, hasReplicas: Bool = false, ids: SimulatedIDs = SimulatedIDs([])
     ) {
         self.tidiesPages = tidiesPages
         self.keepsAuthors = keepsAuthors
+        self.hasReplicas = hasReplicas
         self.ids = ids
         self.forgetsDeleted = forgetsDeleted
         self.columns = columns

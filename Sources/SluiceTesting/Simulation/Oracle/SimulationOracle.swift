@@ -13,8 +13,8 @@ final class SimulationOracle: Sendable {
             OracleState(
                 devices: setting.devices, columns: columns, hasFilters: hasFilters, fields: setting.fields,
                 forgetsDeleted: forgetsDeleted, mayChangeValues: setting.habits.contains(.keepsTexts),
-                tidiesPages: setting.tidiesPages, keepsAuthors: setting.habits.contains(.keepsAuthors), ids: setting.ids
-            ))
+                tidiesPages: setting.tidiesPages, keepsAuthors: setting.habits.contains(.keepsAuthors),
+                hasReplicas: setting.faults[.staleRead] != nil, ids: setting.ids))
     }
 
     /// The first invariant that did not hold.

@@ -199,10 +199,11 @@ struct FullPullSession: Sendable {
         let isFull = ids.count == page.asked ?? pageSize
         repeats = ids == previous ? repeats + 1 : 0
         if isAll, !isFull { return finish(nil) }
-        // A full page of the same rows in another order is one of a server whose order is another one each time, and so
-        // may be one of few rows in the same order.
-        guard repeats * ids.count >= (isFull ? Self.fewRows : 1) else { return nil }
-        return finish(isFull ? Self.ignoresSkip : nil)
+        // The same rows in another order are those of a server whose order is another one each time, and so may be few in
+        // the same order.
+        let isShort = !isFull && way != .passes
+        guard repeats * ids.count >= (isShort ? 1 : Self.fewRows) else { return nil }
+        return finish(isShort ? nil : Self.ignoresSkip)
     }
 
     /// Whether a pass that found nothing new proves that there is nothing else. A server whose order is another one

@@ -12,6 +12,8 @@ extension PushWorker {
         var earlier = item
         earlier.operation.revision = sent.revision
         earlier.local = sent.local
+        // A change that a delete has become since, or the other way round, is asked about as what it was.
+        if sent.local == nil { earlier.operation.kind = .delete }
         let requests = PushRequests(dialect: client.dialect, endpoint: client.endpoint, localOnly: options.localOnly)
         var request = try requests.request(for: earlier)
         let id = earlier.operation.requestID

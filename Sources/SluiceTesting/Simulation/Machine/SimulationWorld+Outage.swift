@@ -9,7 +9,7 @@ extension SimulationWorld {
         parts.server.breakDown(failing)
         defer { parts.server.mend() }
         for device in devices {
-            let known = device.operations(in: other)
+            let known = device.single(in: other)
             try complete { await device.push() }
             try complete {
                 for (index, query) in device.queries().enumerated() where query.table == other {
@@ -26,10 +26,12 @@ extension SimulationWorld {
 }
 
 extension SimulatedDevice {
-    /// The names of the operations of a table.
-    fileprivate func operations(in table: String) -> Set<String> {
+    /// The names of the operations of a table that are in no group: a decision may take a group apart, and then the next
+    /// push sends the rest of it.
+    fileprivate func single(in table: String) -> Set<String> {
         parts.oracle.view(of: index) { view in
-            Set(view.operations.values.flatMap(\.values).filter { $0.key.table == table }.map(\.id))
+            let operations = view.operations.values.flatMap(\.values)
+            return Set(operations.filter { $0.key.table == table && $0.group == nil }.map(\.id))
         }
     }
 

@@ -145,6 +145,7 @@ extension OracleState {
                 violate(.noInvention, "device \(device): \(name) of \(table)/\(id) has no version: \(copy)")
                 continue
             }
+            defer { devices[device].note(Self.name(version)) }
             if let was = old?[name]?[columns.version]?.string, goesBack(from: was, to: version, on: device) {
                 violate(.session, "device \(device): the \(name) of \(table)/\(id) went from \(was) back to \(version)")
             }
@@ -180,10 +181,15 @@ extension OracleState {
     static func name(_ version: String) -> String { "v\(number(version))" }
 
     /// Whether a record of the device has gone back to a version that it has to know as replaced. Where copies of the
-    /// server's data answer, no exact evidence but a write of its own tells it so.
+    /// server's data answer, it knows so of versions that it had and has replaced itself.
     private func goesBack(from was: String, to version: String, on device: Int) -> Bool {
         guard Self.number(was) > Self.number(version), !hasRestored else { return false }
-        return !hasReplicas || authors[Self.name(was)]?.hasPrefix("\(device).") == true
+        if !hasReplicas { return true }
+        let places = devices[device].versions
+        guard authors[Self.name(was)]?.hasPrefix("\(device).") == true, let place = places[Self.name(version)] else {
+            return false
+        }
+        return place < places[Self.name(was)] ?? 0
     }
 
     /// I8: values come from somewhere. I11: versions go forward.
@@ -198,11 +204,11 @@ extension OracleState {
             }
         }
         noteHidden(key, row, on: device)
-        if let was = old?[columns.version]?.string, let version = row[columns.version]?.string,
-            goesBack(from: was, to: version, on: device)
-        {
+        guard let version = row[columns.version]?.string else { return }
+        if let was = old?[columns.version]?.string, goesBack(from: was, to: version, on: device) {
             violate(.session, "device \(device): \(key) went from \(was) back to \(version)")
         }
+        devices[device].note(Self.name(version))
     }
 
     /// What an application's own hook keeps from it is nothing that it has not seen.

@@ -107,7 +107,8 @@ extension OracleState {
             !mayNotRecognise(operation.id, author),
             // The server has properties of its own in a row, which none of the edits before a delete sent.
             !((forgetsDeleted || keepsAuthors) && endsInDelete(operation, of: key, on: device)),
-            !mayBePast(authors[version], conflict), !bringsOthers(version, conflict, on: device)
+            !mayBePast(authors[version], conflict), !bringsOthers(version, conflict, on: device),
+            !sendsFormerAuthor(conflict)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands after")
@@ -165,6 +166,12 @@ extension OracleState {
                     !devices[device].offered.contains(FieldValue(key: key, field: field, value: $0))
                 } ?? false
             }
+    }
+
+    /// Whether the change sends the server's own property as an earlier version had it, as a decision to send the whole
+    /// record does: then the server's record is neither what was sent nor what it was made on.
+    private func sendsFormerAuthor(_ conflict: Conflict) -> Bool {
+        keepsAuthors && conflict.client?[SimulatedServer.author] != conflict.base?[SimulatedServer.author]
     }
 
     private func stands(_ operation: String?, after author: String) -> Bool {

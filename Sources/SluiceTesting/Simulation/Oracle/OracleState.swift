@@ -146,9 +146,14 @@ struct DeviceView: Sendable {
     var offered: Set<FieldValue> = []
     /// What rows have shown to the application, and conflicts that it has decided.
     var shown: Set<FieldValue> = []
+    /// The places at which versions came to its records first, by their names.
+    private(set) var versions: [String: Int] = [:]
     /// What the application gave up when it decided a conflict.
     var waived: Set<FieldValue> = []
     var waivedDeletes: Set<RecordKey> = []
+
+    /// Notes that a record has that version.
+    mutating func note(_ version: String) { versions[version] = versions[version] ?? versions.count }
 
     func row(_ key: RecordKey) -> JSON? { tables[key.table]?[key.id] }
 

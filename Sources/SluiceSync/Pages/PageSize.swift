@@ -20,6 +20,9 @@ struct PageSize: Sendable, Hashable {
         self.failed = failed
     }
 
+    /// Whether the next pull should know it.
+    func isOther(than known: PageSize) -> Bool { (rows, failed) != (known.rows, known.failed) }
+
     /// Takes a page that came.
     mutating func take(_ count: Int, of asked: Int) {
         (came, brought) = (max(came, asked), max(brought, min(count, asked)))
@@ -41,7 +44,7 @@ struct PageSize: Sendable, Hashable {
     ///   would take as long.
     mutating func shrinks(after error: SluiceError, asked: Int) -> Bool {
         guard asked > 1 else { return false }
-        let hasComeSmaller = brought > 0 && came < asked
+        let hasComeSmaller = brought > 0 && brought < asked
         if brought >= asked { brought = 0 }
         switch error.code {
         case .tooLarge where error.mayBeOfPage: shrink(to: max(brought, asked / 2), from: asked)

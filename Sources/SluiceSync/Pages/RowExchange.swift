@@ -62,7 +62,7 @@ struct RowExchange: Sendable {
 
     /// Keeps what was learnt for the next pull. What cannot be kept is learnt once more.
     func keep(_ size: PageSize, of table: String, knowing known: PageSize) async {
-        guard size.rows != known.rows else { return }
+        guard size.isOther(than: known) else { return }
         let endpoint = client.endpoint.identity
         try? await store.write { try size.save(table, of: endpoint, in: $0) }
     }

@@ -9,15 +9,15 @@ extension SimulationWorld {
         parts.server.breakDown(failing)
         defer { parts.server.mend() }
         for device in devices {
-            let known = device.single(in: other)
+            let before = device.free(in: other)
             try complete { await device.push() }
             try complete {
                 for (index, query) in device.queries().enumerated() where query.table == other {
                     await device.pull(index)
                 }
             }
-            // What a page has brought to light, such as the delete of a record whose discarded insert was done, goes next.
-            if let left = device.firstFree(in: other, among: known) {
+            // What a decision or a page has made, such as the delete of a record whose discarded insert was done, goes next.
+            if let left = device.free(in: other).first(where: { before[$0.key] != nil })?.value {
                 parts.oracle.violate(
                     .queueDrains, "device \(device.index) has not sent \(left), while \(failing) fails")
             }
@@ -26,24 +26,15 @@ extension SimulationWorld {
 }
 
 extension SimulatedDevice {
-    /// The names of the operations of a table that are in no group: a decision may take a group apart, and then the next
-    /// push sends the rest of it.
-    fileprivate func single(in table: String) -> Set<String> {
-        parts.oracle.view(of: index) { view in
-            let operations = view.operations.values.flatMap(\.values)
-            return Set(operations.filter { $0.key.table == table && $0.group == nil }.map(\.id))
-        }
-    }
-
-    /// An operation of a table that nothing speaks against sending, among those.
-    fileprivate func firstFree(in table: String, among known: Set<String>) -> String? {
+    /// The operations of a table that nothing speaks against sending, by their ids.
+    fileprivate func free(in table: String) -> [RecordID: String] {
         let user = process.user
         return parts.oracle.view(of: index) { view in
-            let operations = view.operations.values.flatMap(\.values)
-                .filter { $0.key.table == table && known.contains($0.id) }
+            let operations = view.operations.values.flatMap(\.values).filter { $0.key.table == table }
             // A group may have a part of the table that fails, and then keeps what follows on its own.
             let barred = Set(operations.filter { $0.group != nil || $0.isBarred(to: user) }.map(\.key))
-            return operations.first { !barred.contains($0.key) }?.description
+            let free = operations.filter { !barred.contains($0.key) }
+            return Dictionary(free.map { (RecordID($0.id), $0.description) }) { first, _ in first }
         }
     }
 }

@@ -54,8 +54,7 @@ struct DamagedStore: Sendable {
                 return own == 2 ? "the file's application id is \(application)" : nil
             }
             if try connection.integer("PRAGMA user_version") > SQLiteStoreFile.format { return nil }
-            let found = try connection.run("PRAGMA integrity_check(1)").first?.first
-            if found != .text("ok") { return found.map { "\($0)" } ?? "the check says nothing" }
+            if let damage = try connection.firstDamage() { return damage }
             try connection.catalog.refresh(connection)
             return nil
         } catch let error as SluiceError where Self.isDamage(error) {
@@ -189,4 +188,16 @@ struct DamagedStore: Sendable {
     private static let suffixes = ["", "-wal", "-shm"]
     private static let asideMark = ".damaged-"
     private static let draftSuffix = "-rescued"
+}
+
+extension SQLiteConnection {
+    /// Checks the whole file, and returns the first fault in one line; nil where there is none.
+    func firstDamage() throws -> String? {
+        guard case .text(let text)? = try run("PRAGMA integrity_check(1)").first?.first else {
+            return "the check says nothing"
+        }
+        if text == "ok" { return nil }
+        let lines = text.split(separator: "\n").filter { !$0.hasPrefix("***") }
+        return lines.isEmpty ? text : lines.joined(separator: "; ")
+    }
 }

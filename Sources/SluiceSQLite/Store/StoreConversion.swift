@@ -98,11 +98,8 @@ struct StoreConversion {
     }
 
     static func checkWhole(_ connection: SQLiteConnection) throws {
-        let found = try connection.run("PRAGMA integrity_check(1)").first?.first
-        guard found == .text("ok") else {
-            throw SluiceError(
-                .storeCorrupt,
-                "the store \(connection.path) is damaged: \(found.map { "\($0)" } ?? "it cannot be read")")
+        if let damage = try connection.firstDamage() {
+            throw SluiceError(.storeCorrupt, "the store \(connection.path) is damaged: \(damage)")
         }
     }
 

@@ -315,6 +315,7 @@ import Testing
         "what cannot be read ends with 2, file and line, and stores nothing",
         arguments: [
             ("a.csv", "", "is empty"), ("a.csv", "id,id\n", "two columns id"), ("a.csv", "id,\n", "has no name"),
+            ("a.csv", "id ,n\n", "has a blank at an end"), ("a.csv", "id, n\n", "has a blank at an end"),
             ("a.csv", "id,a\nx\n", "a.csv:2: the record has 1 field, and the header names 2 columns"),
             ("a.csv", "id\nx,y\n", "a.csv:2: "), ("a.csv", "id\n\"x", "a.csv:2: "), ("a.csv", "id\n\0", "a.csv:2: "),
             ("a.csv", "ID\nx", "differ in the case"),

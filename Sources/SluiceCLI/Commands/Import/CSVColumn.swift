@@ -19,6 +19,10 @@ struct CSVColumn: Hashable {
         var names: Set<PropertyName> = []
         for field in header {
             guard !field.text.isEmpty else { throw refusal("a column has no name") }
+            // What a table calls by that name would be left out, an id for one.
+            guard field.isQuoted || !Self.hasBlankEnd(field.text) else {
+                throw refusal("the column name “\(cut(field.text))” has a blank at an end; take it away, or quote the name")
+            }
             guard names.insert(PropertyName(field.text)).inserted else {
                 throw refusal("there are two columns \(cut(field.text))")
             }
@@ -27,6 +31,10 @@ struct CSVColumn: Hashable {
             let name = PropertyName(field.text)
             return CSVColumn(name: name, type: table?.column(name)?.type)
         }
+    }
+
+    private static func hasBlankEnd(_ name: String) -> Bool {
+        [name.utf8.first, name.utf8.last].contains { $0 == 0x20 || $0 == 0x09 }
     }
 
     /// The field as a value: null for an empty one without quotes.

@@ -26,7 +26,7 @@ package enum RecordRules {
     package static func validate(
         whole record: JSON, besides formers: [JSON?], id: RecordID, table: String
     ) throws(SluiceError) {
-        guard record.kind == .object, record["id"].map({ $0.textID == id }) ?? true else {
+        guard record.kind == .object, record["id"].map({ $0.textID?.isSame(as: id) ?? false }) ?? true else {
             throw SluiceError(
                 .invalidRecord, "what takes a record's place is a whole record, and its id cannot be another",
                 table: table, recordID: id)

@@ -7,7 +7,7 @@ internal import SluiceBase
 /// backup shows old versions, too.
 struct ReplacedVersions {
     /// For how long a version counts as replaced after the server has taken the write.
-    static let lag = Duration.seconds(20)
+    static let lag = Duration.seconds(30)
     /// The number of versions of one record that are remembered.
     private static let most = 8
 

@@ -108,7 +108,7 @@ extension OracleState {
             // The server has properties of its own in a row, which none of the edits before a delete sent.
             !((forgetsDeleted || keepsAuthors) && endsInDelete(operation, of: key, on: device)),
             !mayBePast(authors[version], conflict), !bringsOthers(version, conflict, on: device),
-            !sendsFormerAuthor(conflict)
+            !sendsFormerAuthor(conflict), !hidesFields(of: conflict)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands after")
@@ -172,6 +172,14 @@ extension OracleState {
     /// record does: then the server's record is neither what was sent nor what it was made on.
     private func sendsFormerAuthor(_ conflict: Conflict) -> Bool {
         keepsAuthors && conflict.client?[SimulatedServer.author] != conflict.base?[SimulatedServer.author]
+    }
+
+    /// Whether a hook of the applications has hidden a field of the server's record, so that it is not known for unchanged.
+    private func hidesFields(of conflict: Conflict) -> Bool {
+        tidiesPages
+            && SimulatedFields.all.contains { field in
+                fields.value(field, of: conflict.server) != nil && fields.value(field, of: conflict.base) == nil
+            }
     }
 
     private func stands(_ operation: String?, after author: String) -> Bool {

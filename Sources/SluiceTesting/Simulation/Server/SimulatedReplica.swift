@@ -35,8 +35,9 @@ struct SimulatedReplica {
 }
 
 extension SimulatedServer {
-    /// The moment of which every replica has heard: by as much as other things may move a time.
-    private var heard: Timestamp { Timestamp(ticks: clock.now.ticks - quarter) }
+    /// The moment of which every replica has heard: by as much as other things may move a time, and ten seconds at most, as
+    /// a device believes what it knows to be old after a while.
+    private var heard: Timestamp { Timestamp(ticks: clock.now.ticks - min(quarter, 100_000_000)) }
 
     func remember(_ state: inout State) {
         if faults.allows(.staleRead) { state.replica.remember(state, at: clock.now) }

@@ -40,8 +40,6 @@ extension StoryGenerator {
             // The type of the keys of a service says how they are compared.
             if ODataVersion(rawValue: setting.wire) != nil { setting.habits.remove(.capitalIDs) }
         }
-        // Of one row nobody could tell in which order it stands.
-        if setting.serverPage == 1 || setting.habits.contains(.variesPages) { setting.habits.remove(.sortsWithoutCase) }
         if setting.habits.contains(.untimedFirst) { setting.habits.remove(.untimedLast) }
     }
 }

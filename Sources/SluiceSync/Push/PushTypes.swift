@@ -97,11 +97,3 @@ extension PushCommit {
         }
     }
 }
-
-/// Why a push ended.
-enum PushEnd: Sendable {
-    /// All that could be sent was sent.
-    case completed
-    /// It ended early, for that reason.
-    case stopped(SluiceError)
-}

@@ -69,3 +69,11 @@ public struct PushResult: Sendable {
     /// Whether everything that was queued has reached the server.
     public var isClean: Bool { end == .completed && failures.isEmpty && remaining == 0 }
 }
+
+/// Why a push ended.
+enum PushEnd: Sendable {
+    /// All that could be sent was sent.
+    case completed
+    /// It ended early, for that reason.
+    case stopped(SluiceError)
+}

@@ -1,3 +1,4 @@
+internal import Foundation
 package import SluiceCore
 internal import Yams
 
@@ -118,5 +119,139 @@ package struct ConfigurationNode {
         let rest = lines[place.line - 1].dropFirst(place.column - 1)
         if rest.starts(with: text.unicodeScalars) { return 0 }
         return rest.dropFirst().starts(with: text.unicodeScalars) ? 1 : nil
+    }
+}
+
+/// A configuration in YAML, read strictly: every refusal says file, line and column.
+package struct ConfigurationFile: Sendable {
+    /// The name that refusals begin with.
+    package let name: String
+    let text: String
+
+    /// A text that is called `name`.
+    package init(name: String, text: String) {
+        self.name = name
+        self.text = text
+    }
+
+    /// Reads the file.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument`.
+    package init(path: String) throws(SluiceError) {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw SluiceError(.invalidArgument, "\(path): the file cannot be read: \(UnreadableFile.reason(path))")
+        }
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw SluiceError(.invalidArgument, "\(path): the file is not UTF-8")
+        }
+        self.init(name: path, text: text)
+    }
+
+    /// The file's one document.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where the text is empty or no YAML.
+    package func root() throws(SluiceError) -> ConfigurationNode {
+        do {
+            guard let node = try Yams.compose(yaml: text) else {
+                throw SluiceError(.invalidArgument, "\(name): the file is empty")
+            }
+            return ConfigurationNode(node, "the file", of: self)
+        } catch let error as SluiceError {
+            throw error
+        } catch let error as YamlError {
+            throw refusal(error)
+        } catch {
+            throw SluiceError(.invalidArgument, "\(name): the file is not valid YAML", cause: error)
+        }
+    }
+
+    /// A refusal at a place of the file.
+    func refusal(at place: (line: Int, column: Int)?, _ reason: String, table: String? = nil) -> SluiceError {
+        let place = place.map { ":\($0.line):\($0.column)" } ?? ""
+        return SluiceError(.invalidArgument, "\(name)\(place): \(reason)", table: table)
+    }
+
+    private func refusal(_ error: YamlError) -> SluiceError {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            refusal(at: (mark.line, mark.column), "the file is not valid YAML: \(problem)")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            refusal(
+                at: (context.mark.line, context.mark.column), "repeated key \(duplicates.joined(separator: ", "))")
+        default: refusal(at: nil, "the file is not valid YAML")
+        }
+    }
+}
+
+extension ConfigurationNode {
+    /// Where the value is: `file.yaml:12:3`.
+    package var place: String {
+        let mark = node.mark.map { ":\($0.line):\($0.column)" } ?? ""
+        return file.name + mark
+    }
+
+    /// The value as a list.
+    package func items() throws(SluiceError) -> [ConfigurationNode] {
+        guard let sequence = node.sequence else { throw refusal("\(name) must be a list") }
+        return sequence.enumerated().map { ConfigurationNode($0.element, "\(name)[\($0.offset)]", of: file) }
+    }
+
+    /// The value as JSON: `true`, `false`, `null` and numbers as JSON writes them are that where they stand without
+    /// quotation marks, everything else is a text.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for more than `depth` lists and mappings inside each other,
+    ///   or more than `values` values, however few of them are written: aliases count each time.
+    package func json(depth: Int = 32, values: Int = 10_000) throws(SluiceError) -> JSON {
+        var rest = values
+        return try json(depth, &rest)
+    }
+
+    private func json(_ depth: Int, _ rest: inout Int) throws(SluiceError) -> JSON {
+        rest -= 1
+        guard rest >= 0 else { throw refusal("\(name) has too many values") }
+        if node.scalar == nil, depth <= 0 { throw refusal("\(name) has too many lists and mappings inside each other") }
+        if node.sequence != nil {
+            var array = JSON.array
+            for item in try items() { array.append(try item.json(depth - 1, &rest)) }
+            return array
+        }
+        if node.mapping != nil {
+            var object = JSON.object
+            for (key, place, value) in try entries() {
+                guard !key.utf8.contains(0) else { throw place.refusal("a key of \(name) has a NUL character") }
+                object[key] = try value.json(depth - 1, &rest)
+            }
+            return object
+        }
+        return scalarJSON
+    }
+
+    private var scalarJSON: JSON {
+        if isNull { return .null }
+        guard let scalar = node.scalar else { return .null }
+        guard scalar.style == .plain else { return JSON(scalar.string) }
+        switch scalar.string {
+        case "true", "True", "TRUE": return true
+        case "false", "False", "FALSE": return false
+        default: return JSONNumber(text: scalar.string).map { JSON($0) } ?? JSON(scalar.string)
+        }
+    }
+
+    /// The value that those names and indexes lead to from here, or the last that there is on the way.
+    package func nearest(to path: [String]) -> ConfigurationNode {
+        guard let step = path.first else { return self }
+        let rest = Array(path.dropFirst())
+        if let sequence = node.sequence, let index = Int(step), sequence.indices.contains(index) {
+            return ConfigurationNode(sequence[index], name, of: file).nearest(to: rest)
+        }
+        guard let mapping = node.mapping else { return self }
+        for (key, value) in mapping where key.scalar?.string == step {
+            return ConfigurationNode(value, name, of: file).nearest(to: rest)
+        }
+        return self
     }
 }

@@ -1,9 +1,12 @@
 package import AsyncHTTPClient
+internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPCompression
+internal import NIOSSL
 public import SluiceCore
+internal import Synchronization
 
 /// Carries requests to servers over HTTP, by AsyncHTTPClient.
 ///
@@ -122,5 +125,150 @@ public struct AsyncHTTPTransport: Transport {
             head.headerFields.append(HTTPField(name: name, value: value))
         }
         return head
+    }
+}
+
+/// What TLS needs beside the system's authorities: how the client proves who it is (mutual TLS), and whom it believes too.
+/// The server's certificate and name are verified in any case; nothing here switches that off.
+public struct TLSFiles: Sendable, Hashable {
+    /// The client's certificate and those between it and its authority, in PEM; it needs ``key``.
+    public var certificate: String?
+    /// The certificate's private key, in PEM without a passphrase.
+    public var key: String?
+    /// Authorities that are believed beside the system's, in PEM.
+    public var authorities: String?
+
+    /// Files by their paths.
+    public init(certificate: String? = nil, key: String? = nil, authorities: String? = nil) {
+        (self.certificate, self.key, self.authorities) = (certificate, key, authorities)
+    }
+
+    /// The configuration that the files make.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file; nothing of a key is in it.
+    func configuration() throws -> TLSConfiguration {
+        guard (certificate == nil) == (key == nil) else {
+            throw SluiceError(.invalidArgument, "TLS: a certificate needs its key, and a key its certificate")
+        }
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        if let certificate, let key {
+            configuration.certificateChain = try Self.read(certificate, "certificates") {
+                try NIOSSLCertificate.fromPEMFile($0).map { .certificate($0) }
+            }
+            configuration.privateKey = try Self.read(key, "private key") {
+                .privateKey(try NIOSSLPrivateKey(file: $0, format: .pem))
+            }
+        }
+        if let authorities {
+            configuration.additionalTrustRoots = [
+                .certificates(
+                    try Self.read(authorities, "certificates") { try NIOSSLCertificate.fromPEMFile($0) })
+            ]
+        }
+        return configuration
+    }
+
+    private static func read<Result>(_ path: String, _ what: String, _ body: (String) throws -> Result) throws -> Result
+    {
+        do {
+            return try body(path)
+        } catch {
+            throw SluiceError(.invalidArgument, "TLS: \(path) cannot be read, or has no \(what) in PEM")
+        }
+    }
+
+    /// The files' contents, so that renewed ones are seen.
+    private var contents: [Data?] {
+        [certificate, key, authorities].map { path in path.flatMap { FileManager.default.contents(atPath: $0) } }
+    }
+
+    /// The connections of all transports with these contents. They are closed by the process's end: those of files that
+    /// were renewed since are idle, and the pool closes idle ones.
+    func client(_ base: HTTPClient.Configuration) throws -> HTTPClient {
+        let contents = contents
+        return try Self.clients.withLock { clients in
+            if let client = clients[contents] { return client }
+            var configuration = base
+            configuration.tlsConfiguration = try self.configuration()
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+            clients[contents] = client
+            return client
+        }
+    }
+
+    private static let clients = Mutex<[[Data?]: HTTPClient]>([:])
+}
+
+/// Collects an answer's body within the limits: counts what comes out of the decompression, and watches the rate.
+struct BodyReader: Sendable {
+    let response: HTTPClientResponse
+    let limits: Limits
+    /// When the exchange must be over. The HTTP client's own deadline ends with the answer's head.
+    let deadline: ContinuousClock.Instant
+    let errors: TransportErrors
+
+    /// How much has arrived, as the reader tells the watch.
+    private final class Progress: Sendable {
+        let bytes = Atomic<Int>(0)
+    }
+
+    func read() async throws -> [UInt8] {
+        // Not of a packed body: its length says nothing about what it unpacks to.
+        let announced =
+            Self.isPacked(response.headers) ? nil : response.headers.first(name: "Content-Length").flatMap(Int.init)
+        if let announced, announced > limits.responseBytes, !isHeadOnly { throw tooLarge }
+        let progress = Progress()
+        do {
+            return try await withThrowingTaskGroup(of: [UInt8].self) { group in
+                group.addTask { try await collect(announced: announced ?? 0, progress) }
+                group.addTask { try await watch(progress) }
+                group.addTask {
+                    try await Pause.wait(for: deadline - .now)
+                    throw errors.late
+                }
+                defer { group.cancelAll() }
+                return try await group.next() ?? []
+            }
+        } catch {
+            throw errors.insideBody(error)
+        }
+    }
+
+    /// Whether the body was packed in a way that the client unpacks.
+    static func isPacked(_ headers: HTTPHeaders) -> Bool {
+        headers[canonicalForm: "Content-Encoding"].contains { ["gzip", "deflate"].contains($0.lowercased()) }
+    }
+
+    private var isHeadOnly: Bool { errors.isHead || response.status == .notModified }
+
+    private var tooLarge: SluiceError {
+        errors.error(.tooLarge, limits.tooLarge)
+    }
+
+    private func collect(announced: Int, _ progress: Progress) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        // A server's word is not worth more memory than one page.
+        bytes.reserveCapacity(min(announced, 4 << 20))
+        for try await piece in response.body {
+            guard piece.readableBytes <= limits.responseBytes - bytes.count else { throw tooLarge }
+            bytes.append(contentsOf: piece.readableBytesView)
+            progress.bytes.store(bytes.count, ordering: .relaxed)
+        }
+        return bytes
+    }
+
+    /// Throws when, the grace over, less has arrived on average than the slowest rate.
+    private func watch(_ progress: Progress) async throws -> [UInt8] {
+        let start = ContinuousClock.now
+        let step = max(.milliseconds(10), min(limits.grace / 4, .seconds(1)))
+        try await Pause.wait(for: limits.grace)
+        while true {
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            if Double(progress.bytes.load(ordering: .relaxed)) < Double(limits.minimumRate) * seconds {
+                throw errors.error(
+                    .timeout, "the answer arrives at less than \(limits.minimumRate.counted("byte")) a second")
+            }
+            try await Pause.wait(for: step)
+        }
     }
 }

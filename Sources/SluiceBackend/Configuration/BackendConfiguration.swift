@@ -184,3 +184,111 @@ public struct TokenSecret: Sendable, Hashable, CustomStringConvertible, CustomDe
     /// A mirror without children, so that `dump` shows no key either.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+extension BackendConfiguration {
+    /// Checks the tables' references: each leads from a column to a table, and no two things have one name.
+    ///
+    /// - Throws: ``ConfigurationMistake``.
+    func checkReferences() throws(ConfigurationMistake) {
+        var taken: [String: Set<String>] = [:]
+        for table in tables {
+            let columns = table.columns.map(\.name) + ["id"] + SystemColumn.all
+            taken[table.name] = Set(columns.map { $0.text.lowercased() })
+        }
+        for (index, table) in tables.enumerated() {
+            for reference in table.references {
+                func mistake(_ reason: String) -> ConfigurationMistake {
+                    ConfigurationMistake(
+                        reason: "the reference \(reference.name) \(reason)", table: table.name, index: index,
+                        key: "references")
+                }
+                guard let target = tables.first(where: { $0.name == reference.table }) else {
+                    let hint = NearestKey.suggestion(for: reference.table, among: tables.map(\.name)) ?? ""
+                    throw mistake("leads to the table \(reference.table), which is not configured\(hint)")
+                }
+                try check(reference, of: table, to: target, mistake)
+                let names =
+                    [(table.name, reference.name.text)] + (reference.inverse.map { [(target.name, $0.text)] } ?? [])
+                for (owner, name) in names {
+                    guard !name.isEmpty, taken[owner, default: []].insert(name.lowercased()).inserted else {
+                        throw mistake("gives \(owner) the name \(name), which is there already, or empty")
+                    }
+                }
+            }
+        }
+    }
+
+    private func check(
+        _ reference: Table.Reference, of table: Table, to target: Table,
+        _ mistake: (String) -> ConfigurationMistake
+    ) throws(ConfigurationMistake) {
+        guard reference.column != "id", !SystemColumn.all.contains(reference.column) else {
+            throw mistake("needs a column of the table's own, not \(reference.column)")
+        }
+        guard !table.columns.isEmpty else { return }
+        guard let column = table.columns.first(where: { $0.name == reference.column }) else {
+            let hint = NearestKey.suggestion(for: reference.column.text, among: table.columns.map(\.name.text)) ?? ""
+            throw mistake("uses the column \(reference.column), which is not among the columns\(hint)")
+        }
+        guard column.type == .string || (column.type == .integer && target.ids == .integer) else {
+            throw mistake(
+                "holds ids of \(target.name), and the column \(reference.column) is of type \(column.type.rawValue)")
+        }
+    }
+}
+
+extension BackendConfiguration {
+    /// How the tables are served as OData, v4 below `/odata/v4/` and v2 below `/odata/v2/`.
+    ///
+    /// ```swift
+    /// var odata = BackendConfiguration.OData(namespace: "Shop")
+    /// odata.requiresIfMatch = true
+    /// configuration.odata = odata
+    /// ```
+    public struct OData: Sendable, Hashable {
+        /// The namespace of the types in `$metadata`: names with dots between them.
+        public var namespace: String
+        /// Whether a change of an entity needs `If-Match`; without it the answer is 428. Many clients never send it.
+        public var requiresIfMatch: Bool
+        /// Whether a change needs the token that a read with `X-CSRF-Token: Fetch` gives, and the cookie that came with
+        /// it; without both the answer is 403 with `X-CSRF-Token: Required`. Use it where browsers send credentials by
+        /// themselves.
+        public var requiresCSRFToken: Bool
+        /// The origins whose pages a browser lets use the service (CORS): `https://app.example`, or `*` for all, which then send
+        /// no cookies.
+        public var origins: [String] = []
+
+        /// OData with those rules.
+        public init(namespace: String = "Sluice", requiresIfMatch: Bool = false, requiresCSRFToken: Bool = false) {
+            self.namespace = namespace
+            self.requiresIfMatch = requiresIfMatch
+            self.requiresCSRFToken = requiresCSRFToken
+        }
+    }
+}
+
+extension BackendConfiguration.Table {
+    /// A reference of a table's records to those of another, which OData clients navigate by.
+    ///
+    /// ```swift
+    /// orders.references = [.init("customer", column: "customerId", table: "customers", inverse: "orders")]
+    /// ```
+    public struct Reference: Sendable, Hashable {
+        /// What the record that is referred to is called on this table's records.
+        public var name: PropertyName
+        /// The column that holds the id of the other record, or null.
+        public var column: PropertyName
+        /// The table of the other record.
+        public var table: String
+        /// What the records that refer to it are called on the other record; nil where it does not list them.
+        public var inverse: PropertyName?
+
+        /// A reference.
+        public init(_ name: PropertyName, column: PropertyName, table: String, inverse: PropertyName? = nil) {
+            self.name = name
+            self.column = column
+            self.table = table
+            self.inverse = inverse
+        }
+    }
+}

@@ -50,3 +50,132 @@ struct PostgresMatcher {
             .unsupported, "the links lead to more than \(PostgresLinks.mostRecords) records", table: query.table)
     }
 }
+
+/// The records that the paths of a query lead to from some records: read with one statement for 500 values of a link,
+/// before the evaluator looks at the records.
+struct PostgresLinks {
+    /// How many linked records are held at once. The evaluator looks at no more elements for one record.
+    static let mostRecords = 100_000
+
+    private let related: QueryRelatives
+    private let tree: NavigationTree
+
+    /// - Throws: ``SluiceError`` as ``QueryRelatives/tree(of:)``.
+    init(_ related: QueryRelatives, of query: Query) throws(SluiceError) {
+        self.related = related
+        tree = try related.tree(of: query)
+    }
+
+    /// What is linked to the records; nil where that is more than ``mostRecords``.
+    func linked(to records: ArraySlice<JSON>, on connection: any StorageConnection) throws -> LinkedRecords? {
+        var linked = LinkedRecords(related)
+        return try read(tree, from: records, into: &linked, on: connection) ? linked : nil
+    }
+
+    /// - Returns: whether all were read.
+    private func read(
+        _ tree: NavigationTree, from records: ArraySlice<JSON>, into linked: inout LinkedRecords,
+        on connection: any StorageConnection
+    ) throws -> Bool {
+        for (reference, inner) in tree.branches {
+            guard let target = related.tables[reference.table] else { continue }
+            let storage = try connection.records(target.stored)
+            var found: [JSON] = []
+            for values in linked.unread(reference, from: records) {
+                let literals: [QueryLiteral] = values.compactMap {
+                    Self.literal($0, of: reference.targetColumn, in: target.stored)
+                }
+                if literals.isEmpty { continue }
+                let query = Query(
+                    target.stored.name,
+                    filter: .binary(.and, .membership(.column(reference.targetColumn), literals), target.scope),
+                    order: [.init("id")], top: Self.mostRecords + 1)
+                found += try storage.records(matching: query, on: connection)
+                guard linked.count + found.count <= Self.mostRecords else { return false }
+            }
+            linked.add(target.shown(found), of: reference)
+            // Another link may have read some of them before, and not followed these links from them.
+            let ends = linked.ends(of: reference, from: records)
+            guard try read(inner, from: ends[...], into: &linked, on: connection) else { return false }
+        }
+        return true
+    }
+
+    /// The value as the column that is looked in would have it; nil where it has no such value.
+    private static func literal(_ value: String, of column: PropertyName, in schema: TableSchema) -> QueryLiteral? {
+        switch column == "id" ? .string : schema.column(column)?.type {
+        case .string: .string(value)
+        case .integer: Int64(value).map { .number(JSONNumber($0)) }
+        case .real: Double(value).flatMap { JSONNumber($0) }.map { .number($0) }
+        case .boolean: Bool(value).map { .bool($0) }
+        case .date: Timestamp(value).map { .date($0) }
+        case .json, nil: nil
+        }
+    }
+}
+
+extension QueryRelatives.Table {
+    /// The records without the columns that a query may not name.
+    fileprivate func shown(_ records: [JSON]) -> [JSON] {
+        let hidden = stored.columns.map(\.name).filter { $0 != "id" && schema.column($0) == nil }
+        return records.map { record in
+            var record = record
+            for name in hidden { record[name] = nil }
+            return record
+        }
+    }
+}
+
+/// Records of other tables, by what links lead to them.
+struct LinkedRecords: QueryRelations {
+    private struct End: Hashable {
+        let table: String
+        let column: PropertyName
+        let value: ExactName
+    }
+
+    private let related: QueryRelatives
+    private var records: [End: [JSON]] = [:]
+    private(set) var count = 0
+
+    init(_ related: QueryRelatives) { self.related = related }
+
+    func schema(of table: String) -> TableSchema? { related.schema(of: table) }
+
+    func records(of table: String, where column: PropertyName, equals value: JSON) -> [JSON] {
+        Self.text(value).flatMap { records[End(table: table, column: column, value: ExactName($0))] } ?? []
+    }
+
+    /// The values that lead along the link from the records, without those whose records are here, 500 at a time.
+    func unread(_ reference: TableSchema.Reference, from records: ArraySlice<JSON>) -> [[String]] {
+        var seen: Set<ExactName> = []
+        let values = records.compactMap { $0[reference.column].flatMap(Self.text) }.filter { value in
+            let end = End(table: reference.table, column: reference.targetColumn, value: ExactName(value))
+            return self.records[end] == nil && seen.insert(ExactName(value)).inserted
+        }
+        return stride(from: 0, to: values.count, by: 500).map { Array(values[$0..<min($0 + 500, values.count)]) }
+    }
+
+    /// The records that are here at the end of the link from some of these.
+    func ends(of reference: TableSchema.Reference, from records: ArraySlice<JSON>) -> [JSON] {
+        let values = Set(records.compactMap { $0[reference.column].flatMap(Self.text).map { ExactName($0) } })
+        return values.flatMap {
+            self.records[End(table: reference.table, column: reference.targetColumn, value: $0)] ?? []
+        }
+    }
+
+    mutating func add(_ found: [JSON], of reference: TableSchema.Reference) {
+        for record in found {
+            guard let value = record[reference.targetColumn].flatMap(Self.text) else { continue }
+            let end = End(table: reference.table, column: reference.targetColumn, value: ExactName(value))
+            records[end, default: []].append(record)
+        }
+        count += found.count
+    }
+
+    /// A value as a text, so that a number and the text of a key that says it are one.
+    private static func text(_ value: JSON) -> String? {
+        value.string ?? value.int.map { String($0) }
+            ?? (value.number != nil || value.bool != nil ? value.description : nil)
+    }
+}

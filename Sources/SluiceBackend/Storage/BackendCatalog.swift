@@ -1,3 +1,4 @@
+internal import Foundation
 internal import SluiceCore
 
 /// What the database knows of its tables: their columns, the last version given out, and each table's latest time.
@@ -54,4 +55,155 @@ enum BackendCatalog {
         let time = try connection.makeTime(of: table, now: now)
         return (try connection.latestPoint().version, time)
     }
+}
+
+/// The order of a table's changes. The time that each write is stamped with serves as its number: it is given inside
+/// the one transaction that writes, never twice, and grows from commit to commit whatever the clock does.
+extension BackendCatalog {
+    /// What is known of a table's changes.
+    struct Changes: Sendable {
+        /// The latest change.
+        var latest: Timestamp
+        /// The latest change of which nothing is left: a record that was removed for good. Who has heard of changes
+        /// before it only cannot be told all that happened since.
+        var removed: Timestamp
+    }
+
+    /// Where a table's changes stand.
+    static func changes(of table: String, _ connection: any StorageConnection) throws -> Changes {
+        try connection.settle()
+        let rows = try connection.run("SELECT latest, removed FROM sluice_tables WHERE name = $1", [.text(table)])
+        guard let row = rows.first, case .integer(let latest) = row[0], case .integer(let removed) = row[1] else {
+            throw SluiceError(.storeSchema, "the table is not in the catalog", table: table)
+        }
+        return Changes(latest: Timestamp(ticks: latest), removed: Timestamp(ticks: removed))
+    }
+
+    /// Notes that a tombstone of that time is removed.
+    static func noteRemoval(of table: String, tombstone: Timestamp, _ connection: any StorageConnection) throws {
+        try connection.run(
+            "UPDATE sluice_tables SET removed = $1 WHERE removed < $1 AND name = $2",
+            [.integer(tombstone.ticks), .text(table)])
+    }
+
+    /// Notes that a living record is removed: a change of which no row tells.
+    static func noteRemoval(of table: String, now: Timestamp, _ connection: any StorageConnection) throws {
+        // Every change is a point of the history.
+        _ = try makeNumber(connection)
+        let time = try connection.makeTime(of: table, now: now)
+        try connection.run(
+            "UPDATE sluice_tables SET removed = $1 WHERE name = $2", [.integer(time.ticks), .text(table)])
+    }
+
+    /// What tells this database from every other, and from what was in its place before.
+    static func identity(_ connection: any StorageConnection) throws -> String {
+        guard case .text(let text)? = try connection.run("SELECT value FROM sluice_identity").first?.first else {
+            throw SluiceError(.storeSchema, "the database does not say which it is")
+        }
+        return text
+    }
+}
+
+/// The database's history: its runs, and whether it has a point.
+extension BackendCatalog {
+    /// How many runs are remembered. Change tokens of earlier ones are worth nothing.
+    private static let mostRuns = 10_000
+    /// How many numbers are left out after a restore: more than were given out and lost.
+    private static let restoredGap: Int64 = 1_000_000
+
+    /// Begins a run. `chance` is a number from 0 to 1.
+    static func beginRun(chance: Double, _ connection: any StorageConnection) throws {
+        try connection.settle()
+        let most = Double(UInt32.max)
+        var epoch = UInt32(exactly: (min(max(chance, 0), 1) * most).rounded()) ?? 0
+        while try connection.integer("SELECT count(*) FROM sluice_runs WHERE epoch = $1", [.integer(Int64(epoch))]) > 0
+        {
+            epoch &+= 1
+        }
+        try connection.run(
+            "INSERT INTO sluice_runs (epoch, began) SELECT $1, value FROM sluice_counter", [.integer(Int64(epoch))])
+        try connection.run(
+            "DELETE FROM sluice_runs WHERE run <= (SELECT max(run) FROM sluice_runs) - $1", [.integer(Int64(mostRuns))])
+    }
+
+    /// The latest point, by the catalog's tables.
+    static func storedPoint(_ connection: any StorageConnection) throws -> HistoryPoint {
+        guard let point = point(try connection.run(pointSQL)) else {
+            throw SluiceError(.storeSchema, "no run of the database has begun")
+        }
+        return point
+    }
+
+    /// What gives the latest point.
+    static let pointSQL = "SELECT epoch, value FROM sluice_runs, sluice_counter ORDER BY run DESC LIMIT 1"
+
+    /// The point that ``pointSQL`` has given; nil before the first run.
+    static func point(_ rows: [[SQLValue]]) -> HistoryPoint? {
+        guard let row = rows.first, case .integer(let epoch) = row[0], case .integer(let number) = row[1],
+            let epoch = UInt32(exactly: epoch)
+        else { return nil }
+        return HistoryPoint(epoch: epoch, number: number)
+    }
+
+    /// Whether the database has a point: it knows the run, and the run came as far as that.
+    static func has(_ point: HistoryPoint, _ connection: any StorageConnection) throws -> Bool {
+        let rows = try connection.run(
+            """
+            SELECT coalesce(
+                (SELECT later.began FROM sluice_runs AS later WHERE later.run > own.run ORDER BY later.run LIMIT 1),
+                (SELECT value FROM sluice_counter))
+            FROM sluice_runs AS own WHERE own.epoch = $1
+            """, [.integer(Int64(point.epoch))])
+        guard case .integer(let end)? = rows.first?.first else { return false }
+        return point.number >= 0 && point.number <= end
+    }
+
+    /// Whether the database was in another state when `mark` was written, which it has lost.
+    static func isRestored(_ mark: LastCommit?, _ connection: any StorageConnection) throws -> Bool {
+        // A new database has lost nothing.
+        guard try connection.integer("SELECT count(*) FROM sluice_tables") > 0 else { return false }
+        guard let mark else { return true }
+        guard try mark.identity == identity(connection) else { return true }
+        return try !has(mark.point, connection)
+    }
+
+    /// Leaves the numbers out that may have been given out as ids and are lost.
+    static func skipLostNumbers(_ mark: LastCommit?, _ connection: any StorageConnection) throws {
+        let lost = min(max(mark?.point.number ?? 0, 0), 1 << 52)
+        try connection.settle()
+        try connection.run(
+            "UPDATE sluice_counter SET value = CASE WHEN value < $1 THEN $1 ELSE value END + $2",
+            [.integer(lost), .integer(restoredGap)])
+    }
+
+    /// Moves a table's latest change to a time, unless there are later ones.
+    static func noteChange(of table: String, at time: Timestamp, _ connection: any StorageConnection) throws {
+        try connection.settle()
+        try connection.run(
+            "UPDATE sluice_tables SET latest = $1 WHERE latest < $1 AND name = $2",
+            [.integer(time.ticks), .text(table)])
+    }
+}
+
+/// A point in a database's history: a change, by its number and the epoch of the run that made it.
+///
+/// A run begins whenever the database is opened, with an epoch drawn by chance. The numbers go on from run to run.
+/// After a backup was restored the same numbers are given out again, but in a run with another epoch, so no point is
+/// ever given out twice. A point that this database does not have is one of a history that it has lost.
+struct HistoryPoint: Sendable, Hashable {
+    /// The epoch of the run.
+    var epoch: UInt32
+    /// How many changes and ids the database had given a number to.
+    var number: Int64
+
+    /// The point's 12 bytes, the highest first.
+    var bytes: Data {
+        var bytes = Data()
+        withUnsafeBytes(of: epoch.bigEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+        return bytes
+    }
+
+    /// The version of a record that was changed at this point: base64 of ``bytes``, alike to SQL Server's rowversion.
+    var version: String { bytes.base64EncodedString() }
 }

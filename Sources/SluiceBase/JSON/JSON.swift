@@ -214,3 +214,60 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
     /// An object; of a repeated name the last value stands.
     public init(dictionaryLiteral elements: (String, JSON)...) { self.init(members: elements) }
 }
+
+extension JSON {
+    /// A name as a text.
+    public init(_ name: PropertyName) { self.init(name.text) }
+
+    /// An id as a record holds it: a text or an integer.
+    public init(_ id: RecordID) {
+        switch id {
+        case .string(let text): self.init(text)
+        case .integer(let number): self.init(number)
+        }
+    }
+
+    /// The value as the id of a record, if it is a text.
+    package var textID: RecordID? { string.map { .string($0) } }
+}
+
+extension JSON: CustomStringConvertible {
+    /// The value as compact JSON text.
+    public var description: String { String(decoding: bytes(), as: UTF8.self) }
+
+    /// The value as compact JSON text in UTF-8.
+    public func bytes() -> [UInt8] {
+        var output: [UInt8] = []
+        handle.print(to: &output)
+        return output
+    }
+}
+
+extension JSONHandle {
+    fileprivate func print(to output: inout [UInt8]) {
+        switch kind {
+        case .null: output.append(contentsOf: "null".utf8)
+        case .bool: output.append(contentsOf: (bool == true ? "true" : "false").utf8)
+        case .number: output.append(contentsOf: (number?.description ?? "null").utf8)
+        case .string: _ = withText { JSONEscape.append($0, to: &output) }
+        case .array:
+            output.append(UInt8(ascii: "["))
+            for (index, element) in (elements ?? []).enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                element.print(to: &output)
+            }
+            output.append(UInt8(ascii: "]"))
+        case .object:
+            output.append(UInt8(ascii: "{"))
+            var first = true
+            forEachMember { name, value in
+                if !first { output.append(UInt8(ascii: ",")) }
+                first = false
+                JSONEscape.append(name, to: &output)
+                output.append(UInt8(ascii: ":"))
+                JSONHandle(sharing: value).print(to: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+    }
+}

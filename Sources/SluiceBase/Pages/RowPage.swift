@@ -119,3 +119,128 @@ extension RowPage {
     /// What stands in the place of the row.
     package func revision(at index: Int) -> Revision? { revisions.isEmpty ? nil : revisions[index] }
 }
+
+extension RowPage {
+    /// Which members of a row the engine reads.
+    package struct SystemColumns: Sendable, Hashable {
+        /// The name of the member that identifies a row.
+        package var id: PropertyName
+        /// The name of the member that holds the server's version.
+        package var version: PropertyName
+        /// the name of the member that has the time when the row was last changed.
+        package var updatedAt: PropertyName
+        /// The name of the member that is `true` in a tombstone.
+        package var deleted: PropertyName
+
+        package init(
+            id: PropertyName = "id", version: PropertyName = "version", updatedAt: PropertyName = "updatedAt",
+            deleted: PropertyName = "deleted"
+        ) {
+            self.id = id
+            self.version = version
+            self.updatedAt = updatedAt
+            self.deleted = deleted
+        }
+    }
+
+    /// Where the rows stand in an answer. A bare array of rows is read with every shape; an answer that is an object
+    /// holds them under a name.
+    package struct Shape: Sendable, Hashable {
+        /// The names under which the rows may stand; if several do, the first of this list counts.
+        package var rows: [String]
+        /// The name of the member with the number of all rows.
+        package var count: String
+        /// The name of the member with the address of the next page.
+        package var nextLink: String
+        /// The names of members that say that the rows are not all.
+        static let errors = ["error", "errors"]
+
+        package init(rows: [String], count: String = "count", nextLink: String = "nextLink") {
+            self.rows = rows
+            self.count = count
+            self.nextLink = nextLink
+        }
+
+        /// Any of the two below: the answer shows which it is.
+        package static let tables = Shape(rows: ["items", "results"])
+        /// Mobile Services and Mobile Apps: `{"results": […], "count": N}` where a count was asked for.
+        package static let results = Shape(rows: ["results"])
+        /// Datasync: `{"items": […], "count": N, "nextLink": "…"}`.
+        package static let items = Shape(rows: ["items"])
+    }
+}
+
+extension RowPage {
+    /// Reads a page from the bytes of an answer: a bare array of rows, or an object that holds them as `shape` says.
+    ///
+    /// - Parameter requiresIDs: whether a row without an id is an error, as it is for a page that is stored. Else its
+    ///   id is empty: a projection may leave the id out.
+    /// - Parameter setsAside: whether a row that cannot be stored is reported by ``problems`` instead of failing the
+    ///   page.
+    /// - Throws: ``SluiceError`` of code `brokenProtocol`: for bytes that are not JSON (the cause is the
+    ///   ``JSONParseError``), for an answer without rows, and for a row that is not an object with a non-empty string
+    ///   id (or an integer, where allowed), which the message names by its index.
+    package init(
+        bytes: [UInt8], columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false,
+        maximumValues: Int = .max
+    ) throws(SluiceError) {
+        let read = bytes.withUnsafeBufferPointer { buffer -> Result<RowPage, SluiceError> in
+            do throws(SluiceError) {
+                return .success(
+                    try Self.read(
+                        bytes, buffer, columns, shape, table, allowsIntegerIDs, requiresIDs, setsAside, maximumValues))
+            } catch {
+                return .failure(error)
+            }
+        }
+        self = try read.get()
+    }
+
+    private static func read(
+        _ bytes: [UInt8], _ buffer: UnsafeBufferPointer<UInt8>, _ columns: SystemColumns, _ shape: Shape,
+        _ table: String?, _ allowsIntegerIDs: Bool, _ requiresIDs: Bool, _ setsAside: Bool, _ maximumValues: Int
+    ) throws(SluiceError) -> RowPage {
+        let tape: JSONTape
+        var brokenTexts: [UInt32]? = setsAside ? [] : nil
+        do throws(JSONParseError) {
+            // A row is two levels down at the most. What nests deeper than a row may is set aside with its row.
+            tape = try JSONTape(
+                buffer, maximumValues: maximumValues, maximumDepth: JSON.maximumDepth + (setsAside ? 2 : 0),
+                brokenTexts: &brokenTexts)
+        } catch {
+            throw SluiceError(
+                error.isTooLarge ? .tooLarge : .brokenProtocol,
+                error.isTooLarge
+                    ? "The server's answer has \(error.reason) (Limits.responseValues)."
+                    : "The server's answer is not the page of rows that was asked for.", table: table, cause: error)
+        }
+        var reader = RowPageReader(
+            tape: tape, bytes: buffer, columns: columns, table: table, allowsIntegerIDs: allowsIntegerIDs,
+            requiresIDs: requiresIDs, setsAside: setsAside, brokenTexts: brokenTexts ?? [])
+        let parts = try reader.parts(shape)
+        let rows = try reader.rows(in: parts.rows)
+        return RowPage(
+            rows: rows, problems: reader.problems, count: parts.count, nextLink: parts.nextLink, bytes: bytes,
+            tape: tape)
+    }
+
+    /// Reads a page from an answer that something asked to see as a document: it is printed and read again, so that
+    /// the rules are the same.
+    ///
+    /// - Throws: as ``init(bytes:columns:shape:table:)``.
+    package init(
+        document: JSON, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil
+    ) throws(SluiceError) {
+        try self.init(bytes: document.bytes(), columns: columns, shape: shape, table: table)
+    }
+
+    /// Makes a page of records.
+    ///
+    /// - Throws: as ``init(bytes:columns:shape:table:)``.
+    package init(
+        records: [JSON], columns: SystemColumns = SystemColumns(), table: String? = nil
+    ) throws(SluiceError) {
+        try self.init(document: JSON(records), columns: columns, table: table)
+    }
+}

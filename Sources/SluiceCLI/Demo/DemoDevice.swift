@@ -1,5 +1,6 @@
 internal import Sluice
 internal import SluiceLua
+internal import Synchronization
 
 /// One device of the demo: a store of its own, a context that syncs it, and plugins in machines of their own.
 struct DemoDevice {
@@ -61,5 +62,105 @@ struct DemoDevice {
         telling?.cancel()
         await telling?.value
         try await context.store.close()
+    }
+}
+
+/// Stands around one of the plugins' hooks and notes what they decide: so that it can be told, and so that the
+/// comparison at the end does not take for a failure what was decided to differ.
+struct DemoWitness: SyncHook {
+    let hook: any SyncHook
+    let notes: DemoNotes
+
+    var hookName: String { hook.hookName }
+
+    func wants(_ point: HookPoint, table: String) -> Bool { hook.wants(point, table: table) }
+
+    func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
+        let decision = try await hook.beforeEnqueue(change)
+        switch decision {
+        case .accept, .reject: break
+        case .change: notes.say("before_enqueue of \(change.recordID): stores another record")
+        case .localOnly:
+            notes.setApart(change.recordID)
+            notes.say("before_enqueue of \(change.recordID): stays on the device")
+        }
+        return decision
+    }
+
+    func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
+        let decision = try await hook.beforePush(operation, record: record)
+        let word: String? =
+            switch decision {
+            case .send: nil
+            case .skip(let reason): "waits for the next push (\(reason))"
+            case .defer(let pause, let reason): "waits \(pause) (\(reason))"
+            case .changeKind(let kind, _): "becomes another: \(kind.rawValue)"
+            }
+        if let word { notes.say("before_push of \(operation.recordID): \(word)") }
+        return decision
+    }
+
+    func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
+        let decision = try await hook.onPushError(failure)
+        let word: String? =
+            switch decision {
+            case .next: nil
+            case .retry(let pause): "is tried again after \(pause)"
+            case .cancelAndDiscard, .cancelAndUpdate: "is given up"
+            case .changeKind(let kind, _): "becomes another: \(kind.rawValue)"
+            case .park(let reason): "is parked (\(reason))"
+            case .abort: "ends the push"
+            }
+        if let word { notes.say("on_push_error of \(failure.operation.recordID): \(word)") }
+        return decision
+    }
+
+    func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+        let decisions = try await hook.afterPull(page)
+        for (row, decision) in zip(page.rows, decisions) {
+            switch decision {
+            case .keep: break
+            case .change, .set: notes.count(row.id, isDropped: false)
+            case .drop: notes.count(row.id, isDropped: true)
+            }
+        }
+        return decisions
+    }
+}
+
+/// What a device's plugins have decided.
+final class DemoNotes: Sendable {
+    private struct State {
+        var lines: [String] = []
+        var dropped = 0
+        var changed = 0
+        var apart: Set<RecordID> = []
+    }
+    private let state = Mutex(State())
+
+    func say(_ line: String) { state.withLock { $0.lines.append(Plain.line(line)) } }
+
+    /// Notes a record that is not to be on this device as the server has it.
+    func setApart(_ id: RecordID) { state.withLock { _ = $0.apart.insert(id) } }
+
+    /// Counts a pulled row that is dropped or stored otherwise than it came.
+    func count(_ id: RecordID, isDropped: Bool) {
+        state.withLock { state in
+            state.apart.insert(id)
+            if isDropped { state.dropped += 1 } else { state.changed += 1 }
+        }
+    }
+
+    /// The records that are not to be on this device as the server has them.
+    var apart: Set<RecordID> { state.withLock { $0.apart } }
+
+    /// What was noted since the last time, one thing a line.
+    func take() -> [String] {
+        state.withLock { state in
+            defer { (state.lines, state.dropped, state.changed) = ([], 0, 0) }
+            guard state.dropped + state.changed > 0 else { return state.lines }
+            let (dropped, changed) = (Plain.count(state.dropped, "row"), Plain.count(state.changed, "row"))
+            return state.lines + ["after_pull: \(dropped) dropped, \(changed) changed"]
+        }
     }
 }

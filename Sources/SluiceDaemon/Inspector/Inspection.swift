@@ -30,3 +30,72 @@ final class Inspection: Sendable {
         return "http://127.0.0.1:\(port)/inspector/?token=\(sessions.ticket())"
     }
 }
+
+/// How large each store is, what waits in it and how far it is behind, every five seconds of the last hour.
+final class Figures: Sendable {
+    private struct Sample {
+        var at: Timestamp
+        var bytes: Int64
+        var waiting: Int
+        var held: Int
+        /// Seconds since the pull that is longest ago, of those that are pulled; nil before the first.
+        var lag: Double?
+    }
+
+    private static let interval = Duration.seconds(5)
+    private static let most = 720
+
+    private let environment: SyncEnvironment
+    private let samples = Mutex<[String: [Sample]]>([:])
+
+    init(environment: SyncEnvironment) { self.environment = environment }
+
+    /// Looks until the task is cancelled.
+    func follow(_ daemon: any Inspected) async {
+        repeat {
+            let endpoints = await daemon.endpoints
+            let names = Set(endpoints.map(\.name))
+            samples.withLock { samples in
+                for name in samples.keys where !names.contains(name) { samples[name] = nil }
+            }
+            for endpoint in endpoints {
+                guard let sample = await sample(endpoint) else { continue }
+                samples.withLock { samples in
+                    samples[endpoint.name, default: []].append(sample)
+                    if samples[endpoint.name]?.count ?? 0 > Self.most { samples[endpoint.name]?.removeFirst() }
+                }
+            }
+        } while (try? await Task.sleep(for: Self.interval)) != nil
+    }
+
+    private func sample(_ endpoint: InspectedEndpoint) async -> Sample? {
+        guard let status = try? await endpoint.session.context.status(),
+            let store = endpoint.session.settings.store
+        else { return nil }
+        let now = environment.now()
+        let bytes = ["", "-wal"].reduce(into: Int64(0)) { $0 += Int64(clamping: FileState("\(store)\($1)")?.size ?? 0) }
+        let pulled = status.cursors.compactMap(\.pulledAt).min()
+        return Sample(
+            at: now, bytes: bytes, waiting: status.pending + status.inFlight, held: status.needsAttention,
+            lag: pulled.map { Double($0.duration(to: now).wholeNanoseconds) / 1e9 })
+    }
+
+    /// The samples of all endpoints, the oldest first.
+    var json: JSON {
+        let samples = samples.withLock { $0 }
+        let endpoints = samples.keys.sorted().map { name -> JSON in
+            [
+                "endpoint": JSON(name),
+                "samples": JSON(
+                    (samples[name] ?? []).map { sample -> JSON in
+                        [
+                            "at": JSON(sample.at.description), "bytes": JSON(sample.bytes),
+                            "waiting": JSON(sample.waiting), "held": JSON(sample.held),
+                            "lag": sample.lag.map { JSON($0) } ?? .null,
+                        ]
+                    }),
+            ]
+        }
+        return ["endpoints": JSON(endpoints)]
+    }
+}

@@ -75,3 +75,147 @@ struct InspectorRoutes: Sendable {
         }
     }
 }
+
+/// The page's files, which are in the program, and the header fields that all answers have.
+enum InspectorPage {
+    /// A file by its path below `/inspector/`; the page itself by the empty one.
+    static func file(_ path: String) -> LocalReply? {
+        switch path {
+        case "": reply(PackageResources.index_html, "text/html; charset=utf-8")
+        case "inspector.css": reply(PackageResources.inspector_css, "text/css; charset=utf-8")
+        case "inspector.js": reply(PackageResources.inspector_js, "text/javascript; charset=utf-8")
+        case "dom.js": reply(PackageResources.dom_js, "text/javascript; charset=utf-8")
+        case "decisions.js": reply(PackageResources.decisions_js, "text/javascript; charset=utf-8")
+        case "views.js": reply(PackageResources.views_js, "text/javascript; charset=utf-8")
+        case "icon.svg": reply(PackageResources.icon_svg, "image/svg+xml")
+        default: nil
+        }
+    }
+
+    private static func reply(_ bytes: [UInt8], _ type: String) -> LocalReply {
+        LocalReply(.ok, headers: [.contentType: type], bytes: bytes)
+    }
+
+    static func redirect(_ path: String) -> LocalReply { LocalReply(.seeOther, headers: [.location: path]) }
+
+    /// What someone sees who is not signed in.
+    static let signInNeeded = LocalReply(
+        .unauthorized,
+        text: """
+            This address is used up, too old, or was never given.
+
+            sluice inspector prints a new one.
+
+            """)
+
+    /// Nothing from elsewhere is loaded, nobody frames the page, and nothing of it is kept on a disk.
+    private static let fields: [(String, String)] = [
+        (
+            "Content-Security-Policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        ),
+        ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
+        ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+        ("Cache-Control", "no-store"),
+    ]
+
+    static func guarded(_ reply: LocalReply) -> LocalReply {
+        var reply = reply
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { reply.headers[name] = value }
+        }
+        return reply
+    }
+}
+
+/// The views and actions of the inspector by their names. Every value of a record goes to the page as text: a number of
+/// JSON may be larger than those of JavaScript, and must not change on its way through a page.
+struct InspectorAPI: Sendable {
+    let daemon: any Inspected
+    let inspection: Inspection
+
+    /// A view; nil where there is none of that name.
+    func view(_ name: String, _ request: LocalRequest) async throws -> JSON? {
+        switch name {
+        case "status":
+            var status = await daemon.status()
+            status["readOnly"] = JSON(inspection.isReadOnly)
+            return status
+        case "timeline":
+            return inspection.timeline.json(after: request.parameter("after").flatMap { Int($0) } ?? 0)
+        case "figures": return inspection.figures.json
+        default: break
+        }
+        let endpoint = try await endpoint(request.parameter("endpoint"))
+        func needed(_ name: String) throws -> String {
+            guard let value = request.parameter(name), !value.isEmpty else {
+                throw SluiceError(.invalidArgument, "the parameter \(name) is missing")
+            }
+            return value
+        }
+        switch name {
+        case "tables": return try await TablesView(endpoint).tables()
+        case "rows":
+            return try await TablesView(endpoint).rows(
+                of: needed("table"), filter: request.parameter("filter"),
+                skip: request.parameter("skip").flatMap { Int($0) } ?? 0)
+        case "row":
+            return try await TablesView(endpoint).row(
+                RecordID(needed("id")), in: needed("table"), asksServer: request.parameter("ask") == "true")
+        case "queue":
+            return try await QueueView(endpoint).queue(
+                skip: request.parameter("skip").flatMap { Int($0) } ?? 0)
+        case "queue/operation": return try await QueueView(endpoint).operation(needed("id"))
+        case "conflicts": return try await ConflictView(endpoint).conflicts()
+        case "plugins": return try await PluginsView(endpoint).plugins()
+        case "plugins/source": return try PluginsView(endpoint).source(of: needed("plugin"))
+        default: return nil
+        }
+    }
+
+    /// Does something; nil where there is no such action.
+    func act(_ name: String, _ body: JSON) async throws -> JSON? {
+        let endpoint = try await endpoint(body["endpoint"]?.string)
+        if name == "plugins/try" { return try await PluginTrial(endpoint).run(body) }
+        guard !inspection.isReadOnly else {
+            throw SluiceError(.operationRefused, "the inspector changes nothing: inspector.read-only is true")
+        }
+        switch name {
+        case "daemon/sync": return try await daemon.sync(endpoint.name)
+        case "daemon/reload":
+            try await daemon.reload()
+            return .object
+        case "daemon/pause", "daemon/resume":
+            await daemon.pause(name == "daemon/pause")
+            return .object
+        case "queue/retry", "queue/retry-all", "queue/discard", "queue/edit", "queue/undo", "conflicts/resolve":
+            let done =
+                name == "conflicts/resolve"
+                ? try await ConflictView(endpoint).resolve(body)
+                : try await QueueView(endpoint).act(name, body)
+            // What is to be sent now is sent soon, as after any other change.
+            endpoint.changed()
+            return done
+        default: return nil
+        }
+    }
+
+    private func endpoint(_ name: String?) async throws -> InspectedEndpoint {
+        let endpoints = await daemon.endpoints
+        guard let found = name.map({ name in endpoints.first { $0.name == name } }) ?? endpoints.first else {
+            throw SluiceError(.invalidArgument, "there is no endpoint \(name ?? "")")
+        }
+        return found
+    }
+}
+
+extension JSON {
+    /// A member that an action needs.
+    func text(_ name: String) throws -> String {
+        guard let text = self[name]?.string else {
+            throw SluiceError(.invalidArgument, "the member \(name) is missing, or no text")
+        }
+        return text
+    }
+}

@@ -1,6 +1,7 @@
 public import Logging
 internal import Sluice
 public import SluiceBackend
+internal import SluiceCore
 internal import SluiceLua
 
 /// The plugins in Lua that a backend's configuration names, as hooks of its tables.
@@ -41,5 +42,97 @@ public enum ServerPlugins {
         }
         return Dictionary(
             uniqueKeysWithValues: tables.filter(plugins.isAround).map { ($0, PluginTableHooks(plugins, logger)) })
+    }
+}
+
+/// Plugins in Lua as a table's hooks: of one request, or of all, which each get their own.
+final class PluginTableHooks: TableHooks {
+    private let plugins: Plugins
+    private let logger: Logger
+    private let call: TableCall
+
+    init(_ plugins: Plugins, _ logger: Logger) {
+        self.plugins = plugins
+        self.logger = logger
+        call = TableCall(plugins)
+    }
+
+    func forRequest() -> any TableHooks { PluginTableHooks(plugins, logger) }
+
+    func before(_ request: inout HookRequest) async throws {
+        var question = TableQuestion(table: request.table, request.operation, request.principal)
+        if request.operation == .read, request.recordID != nil { question.kind = .lookup }
+        question.recordID = request.recordID
+        question.query = request.query
+        question.stored = request.stored
+        question.replaces = request.replaces
+        question.record = request.record
+        question.filter = request.filter
+        try await asking { try await call.before(&question) }
+        request.record = question.record
+        request.filter = question.filter
+    }
+
+    func after(_ answer: inout SluiceBackend.HookAnswer) async throws {
+        var question = TableQuestion(table: answer.table, answer.operation, answer.principal)
+        // What this is asked with where `before` was not: a conflict's record, or a change that was carried out before.
+        question.recordID = answer.record?["id"]?.textID
+        switch answer.operation {
+        case .read: question.kind = .lookup
+        case .insert, .update: (question.record, question.isRepeated) = (answer.record, true)
+        case .delete, .undelete: question.isRepeated = true
+        }
+        let records = answer.records
+        answer.records = try await asking { [question] in try await call.after(records, question) }
+    }
+
+    func conflict(_ conflict: HookConflict) async throws -> JSON? {
+        let isDeleted = conflict.server["deleted"]?.bool == true
+        let client = conflict.replaces || conflict.operation == .insert ? conflict.client : conflict.wholeClient
+        let operation = TableOperation(
+            id: "", sequence: 0, table: conflict.table, recordID: conflict.recordID,
+            kind: conflict.operation == .insert ? .insert : .update, createdAt: SyncEnvironment.system.now())
+        let question = Conflict(
+            operation: operation, client: client, server: conflict.server, base: nil, maybeApplied: false,
+            status: conflict.status, isDeletedOnServer: isDeleted)
+        let decision = try await asking { try await call.decide(question) }
+        switch decision {
+        case .merge(let record), .replace(let record): return record
+        case .client: return client
+        // A record that is deleted is no answer to a write: the client hears that it is in conflict.
+        case .server, .discard: return isDeleted ? nil : conflict.server
+        case .next, .ask, .defer, .delete, .abort: return nil
+        }
+    }
+
+    /// Says what goes wrong to the log, and to no client.
+    private func asking<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let refusal as TableRefusal {
+            throw HookRefusal(refusal.status, refusal.message)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            logger.error("a request is answered with 500: \(error)")
+            throw error
+        }
+    }
+}
+
+extension TableQuestion {
+    fileprivate init(table: String, _ operation: BackendOperation, _ principal: Principal?) {
+        self.init(table: table, kind: RequestContext.Action(rawValue: operation.rawValue) ?? .read)
+        user = principal?.user
+        claims = principal?.claims
+    }
+}
+
+extension HookConflict {
+    /// The server's record with what the request changes.
+    fileprivate var wholeClient: JSON {
+        var whole = server
+        for (name, value) in client.members ?? [] { whole[name] = value }
+        return whole
     }
 }

@@ -2,6 +2,8 @@ internal import Foundation
 internal import Logging
 package import Sluice
 internal import SluiceConfiguration
+internal import SluiceLua
+internal import SluicePluginTools
 
 /// One endpoint of the configuration, with the values in their types: its server, its store and what is synced.
 package struct ClientSettings: Sendable {
@@ -143,4 +145,122 @@ package struct ClientSettings: Sendable {
     }
 
     private var ofEndpoint: String { name.isEmpty ? "" : " (endpoint \(name))" }
+}
+
+/// The plugins that take part in the commands of a deployment.
+package struct PluginSettings: Sendable {
+    /// The policy's file.
+    package let policy: String
+    /// The folder in which the secrets are, each in a file of its name.
+    package let secrets: String?
+
+    /// Loads the plugins. What they keep, they keep in the store.
+    ///
+    /// - Throws: what is wrong with the policy, a plugin or a secret.
+    func load(
+        for settings: ClientSettings, _ store: any LocalStore, _ transport: any Transport,
+        _ additions: ClientSession.Additions
+    ) async throws -> Plugins {
+        let folder = secrets.map { SecretFolder(path: $0) }
+        var options = PluginOptions(
+            logger: additions.logger ?? Logger(label: "sluice.plugins"), transport: transport, store: store,
+            storage: try await StoredPluginValues(store), secret: { try folder?.secret($0) },
+            dialect: settings.dialect, tables: settings.tables)
+        options.metrics = additions.metrics
+        options.ownFiles = Set(settings.store.map(StoreFileNames.all) ?? [])
+        options.keepsInputs = additions.keepsInputs
+        if additions.runsFixtures { options.gate = FixtureRunner.gate }
+        return try await Plugins(policy: policy, options: options)
+    }
+}
+
+/// Where the key of an encrypted store is.
+package enum StoreKeySource: Sendable, Equatable {
+    case keyFile(String)
+    case passphraseFile(String)
+    /// 64 hexadecimal digits.
+    case key(String)
+    case passphrase(String)
+
+    /// The file that is named; nil where none is.
+    ///
+    /// - Throws: that there are two.
+    package init?(keyFile: String?, passphraseFile: String?) throws {
+        switch (keyFile, passphraseFile) {
+        case (nil, nil): return nil
+        case (let file?, nil): self = .keyFile(file)
+        case (nil, let file?): self = .passphraseFile(file)
+        case (_?, _?): throw SluiceError(.invalidArgument, "a store has a key or a passphrase, not both")
+        }
+    }
+
+    /// What a store is opened with.
+    ///
+    /// - Throws: what is wrong with the file or the key.
+    package func encryption() throws -> StoreEncryption {
+        switch self {
+        case .keyFile(let path): .key(try StoreKey(file: path))
+        case .passphraseFile(let path): .passphrase(try StorePassphrase(file: path))
+        case .key(let digits): .key(try StoreKey(hexadecimal: digits))
+        case .passphrase(let text): .passphrase(try StorePassphrase(text))
+        }
+    }
+}
+
+/// Where the token comes from that the server knows the user by.
+package enum TokenSource: Sendable {
+    case fixed(FileToken)
+    case command(CommandToken)
+    case oauth(OAuthToken)
+
+    /// The one source that is configured; nil for none.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` where there are several, or a part of one is missing.
+    init?(_ values: SettingValues) throws {
+        let given = ["token-file", "token-command", "oauth.token-url"].filter { values.text($0) != nil }
+        guard given.count < 2 else {
+            throw SluiceError(
+                .invalidArgument,
+                "the token has one source, not \(given.joined(separator: " and ")): "
+                    + given.map { "\($0) is from \(values.origin($0))" }.joined(separator: ", "))
+        }
+        if let url = values.text("oauth.token-url") {
+            self = .oauth(try OAuthToken(url, values))
+        } else if let command = values.list("token-command") {
+            self = .command(CommandToken(command: command))
+        } else if let file = try values.path("token-file") {
+            self = .fixed(FileToken(source: .file(file)))
+        } else if let text = values.text("token") {
+            self = .fixed(FileToken(source: .text(text)))
+        } else {
+            return nil
+        }
+    }
+
+    package func provider() -> any TokenProvider {
+        switch self {
+        case .fixed(let token): token
+        case .command(let token): token
+        case .oauth(let token): token
+        }
+    }
+
+    /// Reports a file that is not there before anything is sent. A program or a server is asked with the first request.
+    func check() async throws {
+        if case .fixed(let token) = self { _ = try await token.token() }
+    }
+
+    /// Ends a program that is asked for a token now, and has none be started any more.
+    func stop() {
+        if case .command(let token) = self { token.stop() }
+    }
+
+    /// What tells this user from others, without asking a server: a token that is at hand, or the OAuth client.
+    func identity() async throws -> String? {
+        switch self {
+        case .fixed(let token): try await token.token()
+        case .command(let token): try await token.token()
+        case .oauth(let token): token.identity
+        }
+    }
 }

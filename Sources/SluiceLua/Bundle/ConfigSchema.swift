@@ -107,3 +107,139 @@ package struct ConfigFault: Error, Sendable {
         JSONPlace(.null, in: document, at: pointer).refusal(reason).message
     }
 }
+
+/// Reads a schema, and refuses what it would not keep to.
+struct SchemaReader {
+    private static let maximumDepth = 16
+    private static let maximumNodes = 1_000
+    private static let maximumProperties = 256
+    private static let maximumChoices = 256
+    private static let annotations = ["title", "description", "examples", "$comment", "$schema"]
+    /// The keywords that are about values of some types, and those types.
+    private static let typed: [(keyword: String, types: [SchemaNode.ValueType])] = [
+        ("properties", [.object]), ("required", [.object]), ("additionalProperties", [.object]),
+        ("items", [.array]), ("minItems", [.array]), ("maxItems", [.array]),
+        ("minLength", [.string]), ("maxLength", [.string]), ("pattern", [.string]), ("format", [.string]),
+        ("minimum", [.number, .integer]), ("maximum", [.number, .integer]),
+    ]
+
+    private var nodes = 0
+    private var filling = ConfigFilling()
+
+    mutating func node(_ place: JSONPlace, depth: Int) throws(SluiceError) -> SchemaNode {
+        nodes += 1
+        guard depth <= Self.maximumDepth else {
+            throw place.refusal("schemas are nested at most \(Self.maximumDepth) deep")
+        }
+        guard nodes <= Self.maximumNodes else { throw place.refusal("expected at most \(Self.maximumNodes) schemas") }
+        if let reference = place.value["$ref"] {
+            throw place.child(reference, "$ref").refusal(
+                "there are no references here: write the schema out where it is used")
+        }
+        let keywords = ["type", "default", "enum", "const"] + Self.typed.map(\.keyword) + Self.annotations
+        let members = try place.members(keywords)
+        var node = SchemaNode()
+        if let type = members["type"] { node.types = try types(type) }
+        for (keyword, types) in Self.typed {
+            guard let place = members[keyword], !node.types.contains(where: types.contains) else { continue }
+            let names = types.map(\.rawValue).joined(separator: " or ")
+            throw place.refusal("is for the type \(names), which type does not name")
+        }
+        try readObject(members, depth, into: &node)
+        if let items = members["items"] { node.items = [try self.node(items, depth: depth + 1)] }
+        node.counts = try range(members["minItems"], members["maxItems"])
+        node.lengths = try range(members["minLength"], members["maxLength"])
+        try readNumbers(members, into: &node)
+        if let pattern = members["pattern"] { node.pattern = try self.pattern(pattern) }
+        if let format = members["format"] {
+            node.format = ConfigFormat(rawValue: try format.choice(of: ConfigFormat.allCases.map(\.rawValue)))
+        }
+        if let choices = members["enum"] {
+            node.choices = try choices.elements(upTo: Self.maximumChoices).map(\.value)
+            guard !node.choices.isEmpty else { throw choices.expected("at least one value") }
+        }
+        if let constant = members["const"] {
+            guard members["enum"] == nil else { throw constant.refusal("enum and const are not said together") }
+            node.choices = [constant.value]
+        }
+        // Where nothing is said of an object, or all, its names are not looked at.
+        if node.types.isEmpty || !node.choices.isEmpty { node.others = .allowed }
+        try check(members["default"], of: &node)
+        return node
+    }
+
+    private func types(_ place: JSONPlace) throws(SluiceError) -> [SchemaNode.ValueType] {
+        let places = place.value.kind == .array ? try place.elements(upTo: 7) : [place]
+        var types: [SchemaNode.ValueType] = []
+        for place in places {
+            let name = try place.choice(of: SchemaNode.ValueType.allCases.map(\.rawValue))
+            types += SchemaNode.ValueType(rawValue: name).map { [$0] } ?? []
+        }
+        guard !types.isEmpty else { throw place.expected("at least one type") }
+        return types
+    }
+
+    private mutating func readObject(
+        _ members: [String: JSONPlace], _ depth: Int, into node: inout SchemaNode
+    ) throws(SluiceError) {
+        for (name, place) in try members["properties"]?.entries(upTo: Self.maximumProperties) ?? [] {
+            node.properties.append((name, try self.node(place, depth: depth + 1)))
+        }
+        for place in try members["required"]?.elements(upTo: Self.maximumProperties) ?? [] {
+            let name = try place.text()
+            guard node.properties.contains(where: { $0.name == name }) else {
+                let hint = NearestKey.suggestion(for: name, among: node.properties.map(\.name)) ?? ""
+                throw place.refusal("not among the properties\(hint)")
+            }
+            node.required.append(name)
+        }
+        guard let others = members["additionalProperties"] else { return }
+        if let flag = others.value.bool {
+            node.others = flag ? .allowed : .refused
+        } else {
+            node.others = .each([try self.node(others, depth: depth + 1)])
+        }
+    }
+
+    private func range(_ least: JSONPlace?, _ most: JSONPlace?) throws(SluiceError) -> ClosedRange<Int>? {
+        guard least != nil || most != nil else { return nil }
+        let lower = try least?.integer(in: 0...1_000_000) ?? 0
+        let upper = try most?.integer(in: 0...1_000_000) ?? .max
+        if let most, upper < lower { throw most.expected("\(lower) or more") }
+        return lower...upper
+    }
+
+    private func readNumbers(_ members: [String: JSONPlace], into node: inout SchemaNode) throws(SluiceError) {
+        if let place = members["minimum"] {
+            guard let number = place.value.number else { throw place.expected("a number") }
+            node.minimum = number
+        }
+        if let place = members["maximum"] {
+            guard let number = place.value.number else { throw place.expected("a number") }
+            if let minimum = node.minimum, JSONNumber.queryOrder(number, minimum) < 0 {
+                throw place.expected("\(minimum) or more")
+            }
+            node.maximum = number
+        }
+    }
+
+    private func pattern(_ place: JSONPlace) throws(SluiceError) -> TextPattern {
+        let text = try place.text()
+        do throws(TextPattern.Refusal) {
+            return try TextPattern(text)
+        } catch {
+            throw place.refusal("at character \(error.character) of the pattern: \(error.reason)")
+        }
+    }
+
+    /// A default has to be what the schema allows.
+    private mutating func check(_ place: JSONPlace?, of node: inout SchemaNode) throws(SluiceError) {
+        guard let place else { return }
+        do throws(ConfigFault) {
+            _ = try node.fill(place.value, at: [], &filling)
+        } catch {
+            throw JSONPlace(.null, in: place.document, at: place.pointer + error.pointer).refusal(error.reason)
+        }
+        node.defaultValue = place.value
+    }
+}

@@ -114,3 +114,157 @@ extension FixtureRunner {
             "plugin \(plan.name): \(failed.path) does not pass: \(failed.differences.joined(separator: "; "))")
     }
 }
+
+/// What came of all fixtures and specs of a bundle.
+public struct FixtureReport: ToolReport {
+    /// The plugin.
+    public let plugin: String
+    /// The results, in the order of the files.
+    public let results: [FixtureResult]
+    /// Which statements ran; nil where it was not asked for.
+    public let coverage: LineCoverage?
+
+    /// How many passed.
+    public var passed: Int { results.count { $0.isPassed } }
+    /// How many did not.
+    public var failed: Int { results.count - passed }
+    /// Whether all passed.
+    public var isGood: Bool { failed == 0 }
+
+    /// As TAP has it, with the differences after what failed.
+    public var lines: [String] {
+        var lines = ["# \(plugin)", "1..\(results.count)"]
+        for (index, result) in results.enumerated() {
+            lines.append("\(result.isPassed ? "ok" : "not ok") \(index + 1) - \(result.path): \(result.name)")
+            lines += (result.differences + result.notes).map { "  # \($0)" }
+        }
+        if let coverage { lines += coverage.lines.map { "# \($0)" } }
+        return lines + ["\(passed) passed, \(failed) failed"]
+    }
+
+    /// The same for a program.
+    public var json: JSON {
+        var json: JSON = [
+            "plugin": JSON(plugin), "results": JSON(results.map(\.json)), "passed": JSON(passed),
+            "failed": JSON(failed),
+        ]
+        if let coverage { json["coverage"] = coverage.json }
+        return json
+    }
+}
+
+extension JoinedReport {
+    /// Joins the results of fixtures, with one line that counts all of them.
+    public init(_ reports: [FixtureReport]) {
+        let passed = reports.reduce(0) { $0 + $1.passed }
+        let failed = reports.reduce(0) { $0 + $1.failed }
+        self.init(reports, summary: reports.count > 1 ? "\(passed) passed, \(failed) failed" : nil)
+    }
+}
+
+/// Which statements inside of functions ran. Those outside run whenever the plugin is loaded.
+public struct LineCoverage: Sendable {
+    /// What is known of one file.
+    public struct File: Sendable {
+        /// The file: `main.lua`, `lib/rules.lua`.
+        public let name: String
+        /// How many statements it has inside of functions.
+        public let statements: Int
+        /// The lines of those that did not run.
+        public let missing: [Int]
+    }
+
+    /// The files with statements, in the order of the bundle.
+    public let files: [File]
+
+    /// - Parameter spent: the fuel by line, as the sandbox counts it: `{"main.lua:41": 1200}`.
+    init(_ bundle: PluginBundle, spent: [String: Int]) {
+        files = bundle.sources.compactMap { source in
+            guard let outline = LuaOutline(source.text), !outline.statements.isEmpty else { return nil }
+            let missing = outline.statements.filter { statement in
+                !statement.lines.contains { spent["\(source.path):\($0)"] != nil }
+            }
+            return File(
+                name: source.path, statements: outline.statements.count,
+                missing: Set(missing.map(\.lines.lowerBound)).sorted())
+        }
+    }
+
+    var lines: [String] {
+        files.map { file in
+            let share = file.statements == 0 ? 100 : 100 * (file.statements - file.missing.count) / file.statements
+            let rest =
+                file.missing.isEmpty ? "" : ", not lines \(file.missing.map(String.init).joined(separator: ", "))"
+            return "\(file.name): \(share) % of \(file.statements.counted("statement")) ran\(rest)"
+        }
+    }
+
+    var json: JSON {
+        JSON(
+            members: files.map { file in
+                (file.name, ["statements": JSON(file.statements), "missing": JSON(file.missing.map { JSON($0) })])
+            })
+    }
+}
+
+extension FixtureRunner {
+    /// Runs a fixture of `request`, `filter` or `response` with a filter in Swift in the plugin's place, so that one
+    /// that was written anew can be held against the same fixtures. Compared are the requests that go on, the answer,
+    /// and whether it fails; what only a script has (decision, log, `kv`, fuel) is not.
+    public func run(_ fixture: PluginFixture, through filter: any Filter) async -> FixtureResult {
+        func result(_ differences: [String]) -> FixtureResult {
+            FixtureResult(path: fixture.path, name: fixture.name, hook: fixture.hook, differences: differences)
+        }
+        do {
+            let members = try fixture.given.members(["request", "response", "scratch", "shared"])
+            var script = fixture.world
+            switch fixture.hook {
+            case .filter: break
+            case .request:
+                script.next = [.response(try FixtureMessage.response(fixture.given.child(.object, "response")))]
+            case .response:
+                let response = members["response"] ?? fixture.given.child(.object, "response")
+                script.next = [.response(try FixtureMessage.response(response))]
+            default: return result(["a filter in Swift has no \(fixture.hook.rawValue)"])
+            }
+            let world = FixtureWorld(script)
+            let request = try GivenReader(dialect: dialect, now: world.now)
+                .request(members["request"] ?? fixture.given.child(.object, "request"))
+            var compared = fixture
+            compared.expectation = fixture.expectation.ofExchange
+            let trial = try FixtureTrial(compared, bundle, dialect: dialect, tables: tables)
+            return result(trial.differences(await Self.outcome(of: filter, request, world), world))
+        } catch {
+            return result([error.message])
+        }
+    }
+
+    private static func outcome(
+        of filter: any Filter, _ request: Request, _ world: FixtureWorld
+    ) async -> FixtureTrial.Outcome {
+        var outcome = FixtureTrial.Outcome()
+        do {
+            var answer = FixtureAnswer()
+            answer.response = try await filter.handle(request) { try await world.exchange($0) }
+            answer.request = world.sent.last
+            outcome.answer = answer
+        } catch {
+            outcome.failure = PluginFailure(
+                plugin: "\(type(of: filter))", hook: HookKind.filter.rawValue, ScriptFailure(.runtime, "\(error)"))
+        }
+        return outcome
+    }
+}
+
+extension FixtureWorld {
+    /// Answers a request as `next` does.
+    ///
+    /// - Throws: ``SluiceError`` of code `network` where the fixture says so, or has no answer.
+    func exchange(_ request: Request) async throws -> Response {
+        switch await perform(.next(request), within: nil) {
+        case .response(let response, _): return response
+        case .nextFailed(let message, _): throw SluiceError(.network, message)
+        case .reply, .rows, .ended: throw SluiceError(.network, "there is no answer")
+        }
+    }
+}

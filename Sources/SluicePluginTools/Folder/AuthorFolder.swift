@@ -35,3 +35,58 @@ struct AuthorFolder {
         }
     }
 }
+
+/// Writes a file under a folder and follows no symbolic link below it. A folder that somebody else has made could have
+/// one in it that leads to any file of the user's.
+enum LinkFreeFile {
+    /// A call to the system that did not go through.
+    struct Fault: Error, CustomStringConvertible {
+        let path: String
+        let code: CInt
+        var description: String {
+            // To the system a link in the place of a folder is no folder.
+            code == ELOOP || code == ENOTDIR
+                ? "\(path) is a symbolic link, or no folder" : "\(path): \(String(cString: strerror(code)))"
+        }
+    }
+
+    /// Writes the bytes to a path below the folder, whose parts are made where they are not there.
+    static func write(_ bytes: [UInt8], to path: String, in root: String) throws(Fault) {
+        do {
+            try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+        } catch {
+            throw Fault(path: root, code: errno == 0 ? EACCES : errno)
+        }
+        // The folder itself is the caller's to name, by a link too.
+        var folder = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw Fault(path: root, code: errno) }
+        defer { close(folder) }
+        let parts = path.split(separator: "/").map(String.init)
+        for part in parts.dropLast() {
+            guard mkdirat(folder, part, 0o777) == 0 || errno == EEXIST else { throw Fault(path: part, code: errno) }
+            let next = openat(folder, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard next >= 0 else { throw Fault(path: part, code: errno) }
+            close(folder)
+            folder = next
+        }
+        let name = parts.last ?? ""
+        let file = openat(folder, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666)
+        guard file >= 0 else { throw Fault(path: name, code: errno) }
+        defer { close(file) }
+        var info = stat()
+        // Another name of the same file leads out of the folder as a link does.
+        guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_nlink == 1 else {
+            throw Fault(path: name, code: EMLINK)
+        }
+        guard ftruncate(file, 0) == 0 else { throw Fault(path: name, code: errno) }
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.write(file, $0.baseAddress?.advanced(by: done), bytes.count - done)
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw Fault(path: name, code: errno) }
+            done += count
+        }
+    }
+}

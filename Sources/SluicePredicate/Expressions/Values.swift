@@ -60,3 +60,105 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         return nil
     }
 }
+
+// contains, starts(with:), ranges.
+
+extension PredicateExpressions.SequenceContains: TranslatableExpression {
+    func operand(_ translator: PredicateTranslator) throws(SluiceError) -> PredicateOperand {
+        let element = try translator.operand(element)
+        switch try translator.operand(sequence) {
+        case .range(let lower, let upper, let includesUpper):
+            return .expression(try translator.isWithin(lower, upper, includesUpper, element))
+        case .value(let value):
+            guard !(value is any StringProtocol), let values = value as? any Sequence else { break }
+            var literals: [QueryLiteral] = []
+            for value in values.map({ $0 as Any }) { literals.append(try PredicateConstant.literal(value)) }
+            return .expression(
+                literals.isEmpty ? .literal(.bool(false)) : .membership(try translator.value(element), literals))
+        case let text where LHS.Output.self == String.self:
+            return .expression(.call(.contains, [try translator.value(text), try translator.value(element)]))
+        default: break
+        }
+        throw PredicateRefusal.error("contains(_:) of a \(LHS.Output.self) that is no list of constants")
+    }
+}
+
+extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression {
+    func operand(_ translator: PredicateTranslator) throws(SluiceError) -> PredicateOperand {
+        guard Base.Output.self == String.self, Other.Output.self == String.self else {
+            throw PredicateRefusal.error("contains(_:) of a collection that is no text")
+        }
+        return .expression(.call(.contains, [try translator.value(base), try translator.value(other)]))
+    }
+}
+
+extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
+    func operand(_ translator: PredicateTranslator) throws(SluiceError) -> PredicateOperand {
+        guard Base.Output.self == String.self, Prefix.Output.self == String.self else {
+            throw PredicateRefusal.error("starts(with:) of a sequence that is no text")
+        }
+        return .expression(.call(.startswith, [try translator.value(base), try translator.value(prefix)]))
+    }
+}
+
+extension PredicateExpressions.Range: TranslatableExpression {
+    func operand(_ translator: PredicateTranslator) throws(SluiceError) -> PredicateOperand {
+        .range(lower: try translator.operand(lower), upper: try translator.operand(upper), includesUpper: false)
+    }
+}
+
+extension PredicateExpressions.ClosedRange: TranslatableExpression {
+    func operand(_ translator: PredicateTranslator) throws(SluiceError) -> PredicateOperand {
+        .range(lower: try translator.operand(lower), upper: try translator.operand(upper), includesUpper: true)
+    }
+}
+
+extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
+    func operand(_ translator: PredicateTranslator) throws(SluiceError) -> PredicateOperand {
+        guard case .range(let lower, let upper, let includesUpper) = try translator.operand(range) else {
+            throw PredicateRefusal.error("a range of type \(RangeExpression.Output.self)")
+        }
+        let element = try translator.operand(element)
+        return .expression(try translator.isWithin(lower, upper, includesUpper, element))
+    }
+}
+
+extension PredicateTranslator {
+    /// Whether the element is within the bounds, as far as there are any.
+    func isWithin(
+        _ lower: PredicateOperand?, _ upper: PredicateOperand?, _ includesUpper: Bool, _ element: PredicateOperand
+    ) throws(SluiceError) -> QueryExpression {
+        var conditions: [QueryExpression] = []
+        if let lower { conditions.append(try compare(.ge, element, lower)) }
+        if let upper { conditions.append(try compare(includesUpper ? .le : .lt, element, upper)) }
+        guard let first = conditions.first else { return .literal(.bool(true)) }
+        return conditions.dropFirst().reduce(first, both)
+    }
+}
+
+/// A range that was made outside of the predicate.
+protocol RangeOperand {
+    var operand: PredicateOperand { get }
+}
+
+extension Range: RangeOperand {
+    var operand: PredicateOperand {
+        .range(lower: .value(lowerBound), upper: .value(upperBound), includesUpper: false)
+    }
+}
+
+extension ClosedRange: RangeOperand {
+    var operand: PredicateOperand { .range(lower: .value(lowerBound), upper: .value(upperBound), includesUpper: true) }
+}
+
+extension PartialRangeFrom: RangeOperand {
+    var operand: PredicateOperand { .range(lower: .value(lowerBound), upper: nil, includesUpper: false) }
+}
+
+extension PartialRangeThrough: RangeOperand {
+    var operand: PredicateOperand { .range(lower: nil, upper: .value(upperBound), includesUpper: true) }
+}
+
+extension PartialRangeUpTo: RangeOperand {
+    var operand: PredicateOperand { .range(lower: nil, upper: .value(upperBound), includesUpper: false) }
+}

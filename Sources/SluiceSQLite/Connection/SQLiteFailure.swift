@@ -40,7 +40,8 @@ struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible {
                 .storeBusy, "the store \(path) is locked by another process or connection; try again"
             )
         // SQLCipher's export has the code of a statement's error, and SQLite's reason.
-        case Int32(CSQLITE_FULL), _ where reason.hasSuffix("database or disk is full"):
+        case Int32(CSQLITE_FULL),
+            _ where reason.hasSuffix("database or disk is full"):
             (code, message) = (.storeFull, "no space is left for the store \(path); nothing of this was written")
         case Int32(CSQLITE_CORRUPT):
             (code, message) = (.storeCorrupt, "the store \(path) is damaged; restore it from a copy or pull it anew")

@@ -57,3 +57,90 @@ final class SQLiteHandle {
         return failure.error(path: path)
     }
 }
+
+extension SQLiteHandle {
+    /// Makes a function of queries known to SQL.
+    func register(_ function: SQLFunction) throws(SluiceError) {
+        let box = Unmanaged.passRetained(RegisteredFunction(function.body, api))
+        let code = api.pointee.create_function_v2(
+            pointer, function.name, Int32(clamping: function.argumentCount),
+            Int32(CSQLITE_UTF8 | CSQLITE_DETERMINISTIC | CSQLITE_INNOCUOUS), box.toOpaque(),
+            api == csqlite_system() ? callOfLinked : callOfLoaded, nil, nil, release)
+        // Where it fails, SQLite has released the box already.
+        if code != Int32(CSQLITE_OK) { throw failure() }
+    }
+}
+
+/// What SQLite keeps for a registered function: the body, and the table of the library that calls it.
+private final class RegisteredFunction {
+    let body: @Sendable ([SQLValue]) -> SQLValue
+    let api: UnsafePointer<csqlite_api>
+
+    init(_ body: @escaping @Sendable ([SQLValue]) -> SQLValue, _ api: UnsafePointer<csqlite_api>) {
+        self.body = body
+        self.api = api
+    }
+
+    func argument(_ value: OpaquePointer?) -> SQLValue {
+        guard let value else { return .null }
+        let count = Int(api.pointee.value_bytes(value))
+        switch api.pointee.value_type(value) {
+        case Int32(CSQLITE_INTEGER): return .integer(api.pointee.value_int64(value))
+        case Int32(CSQLITE_FLOAT): return .real(api.pointee.value_double(value))
+        case Int32(CSQLITE_TEXT):
+            guard let text = api.pointee.value_text(value) else { return .text("") }
+            return .text(String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
+        case Int32(CSQLITE_BLOB):
+            guard let bytes = api.pointee.value_blob(value) else { return .blob([]) }
+            return .blob(Array(UnsafeRawBufferPointer(start: bytes, count: count)))
+        default: return .null
+        }
+    }
+
+    func answer(_ result: SQLValue, _ context: OpaquePointer) {
+        switch result {
+        case .null: api.pointee.result_null(context)
+        case .integer(let value): api.pointee.result_int64(context, value)
+        case .real(let value): api.pointee.result_double(context, value)
+        case .text(var text):
+            text.withUTF8 { utf8 in
+                utf8.withMemoryRebound(to: CChar.self) {
+                    api.pointee.result_text64(
+                        context, $0.baseAddress ?? noText, UInt64($0.count), csqlite_transient(), UInt8(CSQLITE_UTF8))
+                }
+            }
+        case .blob(let bytes):
+            bytes.withUnsafeBytes {
+                api.pointee.result_blob64(
+                    context, $0.baseAddress ?? UnsafeRawPointer(noText), UInt64($0.count), csqlite_transient())
+            }
+        }
+    }
+}
+
+/// Where text of no length begins: a nil pointer would mean NULL.
+private var noText: UnsafePointer<CChar> {
+    UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
+}
+
+// The table is in the box, so the box must be had without it: each library has a callback of its own.
+private let callOfLinked: csqlite_function = { context, count, values in
+    call(csqlite_system().pointee.user_data(context), context, count, values)
+}
+private let callOfLoaded: csqlite_function = { context, count, values in
+    call(csqlite_loaded()?.pointee.user_data(context), context, count, values)
+}
+
+private func call(
+    _ box: UnsafeMutableRawPointer?, _ context: OpaquePointer, _ count: Int32,
+    _ values: UnsafeMutablePointer<OpaquePointer?>
+) {
+    guard let box else { return }
+    let function = Unmanaged<RegisteredFunction>.fromOpaque(box).takeUnretainedValue()
+    let arguments = (0..<Int(count)).map { function.argument(values[$0]) }
+    function.answer(function.body(arguments), context)
+}
+
+private let release: csqlite_destructor = { pointer in
+    if let pointer { Unmanaged<RegisteredFunction>.fromOpaque(pointer).release() }
+}

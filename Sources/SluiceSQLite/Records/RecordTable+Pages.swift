@@ -41,3 +41,194 @@ extension RecordTable {
         }
     }
 }
+
+/// Binds rows of a page to a table's upsert statement, value by value, without a document between.
+struct RecordPageBinder {
+    private let table: RecordTable
+    private let statement: SQLiteStatement
+    private let page: RowPage
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private let tokens: UnsafeBufferPointer<JSONTape.Token>
+    private let names: RecordMemberNames
+    /// For each position in a row, which of `names` stood there last: rows of one server are alike.
+    private var guesses: [Int] = []
+    /// The row, counted from 1, in which each of `names` was last seen.
+    private var seen: [Int]
+    private var row = 0
+    private var extra: [UInt8] = []
+    /// Room for the texts of a row whose escapes must be decoded, and how much of it is taken.
+    private let decoded: UnsafeMutableBufferPointer<UInt8>
+    private var decodedCount = 0
+
+    /// - Parameters:
+    ///   - bytes: the page's bytes, which stay where they are until the statement is reset.
+    ///   - tokens: the page's tokens.
+    ///   - decoded: room for as many bytes as the longest row has; it stays where it is for as long.
+    init(
+        _ table: RecordTable, _ statement: SQLiteStatement, _ page: RowPage, bytes: UnsafeBufferPointer<UInt8>,
+        tokens: UnsafeBufferPointer<JSONTape.Token>, decoded: UnsafeMutableBufferPointer<UInt8>
+    ) {
+        self.table = table
+        self.statement = statement
+        self.page = page
+        self.bytes = bytes
+        self.tokens = tokens
+        self.decoded = decoded
+        names = RecordMemberNames(table.schema)
+        seen = Array(repeating: 0, count: names.count)
+    }
+
+    /// Puts the row whose object is at that index of the tape.
+    ///
+    /// - Parameter members: an object of members that stand in the place of the row's own.
+    mutating func put(_ object: Int, with members: JSON?) throws {
+        row += 1
+        extra.removeAll(keepingCapacity: true)
+        decodedCount = 0
+        if let members { try members.forEachMember { try bind($0, $1) } }
+        var index = object + 1
+        let end = Int(tokens[object].next)
+        var position = 0
+        while index < end {
+            let key = tokens[index]
+            let name = find(key, at: position)
+            if let members, name < 0 ? members[page.tape.text(key, in: bytes)] != nil : seen[name] == row {
+                // Bound already.
+            } else if name < 0 {
+                keep(key, tokens[index + 1])
+            } else {
+                seen[name] = row
+                if try !bind(name, index + 1) { keep(key, tokens[index + 1]) }
+            }
+            index = Int(tokens[index + 1].next)
+            position += 1
+        }
+        try finish()
+        try statement.run()
+    }
+
+    /// Which of `names` a key is, or -1.
+    private mutating func find(_ key: JSONTape.Token, at position: Int) -> Int {
+        if key.flag { return names.find(page.tape.text(key, in: bytes)) }
+        let key = UnsafeBufferPointer(rebasing: bytes[Int(key.start)..<Int(key.end)])
+        if position < guesses.count {
+            let guess = guesses[position]
+            if names.isSame(guess, key) { return guess }
+        } else {
+            // A key with escapes has left no guess behind.
+            while guesses.count <= position { guesses.append(0) }
+        }
+        let name = names.find(key)
+        if name >= 0 { guesses[position] = name }
+        return name
+    }
+
+    /// Binds the value at an index of the tape, and says whether its column gives it back exactly.
+    private mutating func bind(_ name: Int, _ index: Int) throws -> Bool {
+        let token = tokens[index]
+        let parameter = name + 1
+        if name == 0 {
+            guard token.kind == .string, token.end > token.start else {
+                throw SluiceError(.invalidRecord, "a record has a string id that is not empty")
+            }
+            try bindText(parameter, token)
+            return true
+        }
+        let type = names.type(name)
+        switch (type, token.kind) {
+        case (_, .null): try statement.bindNull(parameter)
+        case (.string, .string), (.date, .string): try bindText(parameter, token)
+        case (.boolean, .bool): try statement.bind(parameter, Int64(token.flag ? 1 : 0))
+        case (.integer, .number), (.real, .number):
+            switch JSONNumber(valid: source(token), hasFraction: token.flag).storage {
+            case .int(let value) where type == .integer: try statement.bind(parameter, value)
+            case .int(let value) where RecordColumns.exactIntegers.contains(value):
+                try statement.bind(parameter, Double(value))
+            case .double(let value) where type == .real && RecordColumns.wholeNumber(value) == nil:
+                try statement.bind(parameter, value)
+            default: return try bindDocument(parameter, index, type)
+            }
+        default: return try bindDocument(parameter, index, type)
+        }
+        return true
+    }
+
+    /// Binds a value that is worth no way of its own, as a record's would be.
+    private func bindDocument(_ parameter: Int, _ index: Int, _ type: TableSchema.ColumnType) throws -> Bool {
+        let value = JSON(page.tape, at: index, in: bytes)
+        try statement.bind(parameter, SQLValue(value, declared: type))
+        return RecordColumns.isExact(value, type)
+    }
+
+    /// Binds a member that stands in the place of the row's own, as a record's would be. The id stays the row's.
+    private mutating func bind(_ key: UnsafeBufferPointer<UInt8>, _ value: JSON) throws {
+        let name = names.find(key)
+        if name == 0 { return }
+        if name > 0 {
+            seen[name] = row
+            let type = names.type(name)
+            if type == .integer, case .int(let int)? = value.number?.storage {
+                try statement.bind(name + 1, int)
+                return
+            }
+            try statement.bind(name + 1, SQLValue(value, declared: type))
+            if RecordColumns.isExact(value, type) { return }
+        }
+        extra.append(UInt8(ascii: extra.isEmpty ? "{" : ","))
+        JSONEscape.append(key, to: &extra)
+        extra.append(UInt8(ascii: ":"))
+        extra.append(contentsOf: value.bytes())
+    }
+
+    /// Binds a text where it stands: in the page, or with its escapes decoded in the room for that.
+    @inline(__always)
+    private mutating func bindText(_ parameter: Int, _ token: JSONTape.Token) throws {
+        var text = source(token)
+        if token.flag {
+            let room = UnsafeMutableBufferPointer(rebasing: decoded[decodedCount...])
+            let count = JSONEscape.decode(text, into: room)
+            decodedCount += count
+            text = UnsafeBufferPointer(rebasing: room[..<count])
+        }
+        try statement.check(statement.bindText(parameter, text, copied: false))
+    }
+
+    /// The token's bytes, as they stand in the page.
+    @inline(__always)
+    private func source(_ token: JSONTape.Token) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(rebasing: bytes[Int(token.start)..<Int(token.end)])
+    }
+
+    /// Adds a member to the object of what has no column, as it stands in the page.
+    private mutating func keep(_ key: JSONTape.Token, _ value: JSONTape.Token) {
+        extra.append(UInt8(ascii: extra.isEmpty ? "{" : ","))
+        extra.append(UInt8(ascii: "\""))
+        extra.append(contentsOf: source(key))
+        extra.append(UInt8(ascii: "\""))
+        extra.append(UInt8(ascii: ":"))
+        let quote = value.kind == .string ? 1 : 0
+        extra.append(contentsOf: bytes[Int(value.start) - quote..<Int(value.end) + quote])
+    }
+
+    /// Binds what the members of the row have left open.
+    private mutating func finish() throws {
+        if seen[0] != row { throw SluiceError(.invalidRecord, "a record has a string id that is not empty") }
+        var absent: [JSON] = []
+        for name in 1..<names.count where seen[name] != row {
+            try statement.bindNull(name + 1)
+            absent.append(JSON(table.schema.columns[name - 1].name))
+        }
+        if extra.isEmpty {
+            try statement.bindNull(table.extraParameter)
+        } else {
+            extra.append(UInt8(ascii: "}"))
+            try statement.check(
+                extra.withUnsafeBufferPointer { statement.bindText(table.extraParameter, $0, copied: true) })
+        }
+        if absent.isEmpty {
+            try statement.bindNull(table.absentParameter)
+        } else {
+            try statement.bind(table.absentParameter, JSON(absent).description)
+        }
+    }
+}

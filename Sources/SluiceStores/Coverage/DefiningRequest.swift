@@ -1,4 +1,5 @@
 public import SluiceBase
+internal import SluiceSync
 
 /// What an offline store is filled with: a named read of one table, kept up to date as a whole.
 ///
@@ -21,5 +22,55 @@ public struct DefiningRequest: Sendable, Hashable {
         self.name = name
         self.table = table
         self.options = options
+    }
+}
+
+extension DefiningRequest {
+    /// Checks what a store can be filled with: whole sets of records, which may be filtered, and what they are linked to.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` or `invalidTable`.
+    func validate(_ schemas: [String: TableSchema]) throws(SluiceError) {
+        func refusal(_ reason: String) -> SluiceError {
+            SluiceError(.invalidQuery, "the defining request \"\(name)\" \(reason)", table: table)
+        }
+        try SyncTables.validate(table)
+        guard !name.isEmpty, name.unicodeScalars.count <= 100 else {
+            throw SluiceError(.invalidQuery, "a defining request's name is 1 to 100 characters", table: table)
+        }
+        guard options.top == nil, options.skip == nil else {
+            throw refusal("asks for a page; a store is filled with whole sets, so narrow it with $filter")
+        }
+        guard options.search == nil, options.apply.isEmpty, options.compute.isEmpty, options.index == nil,
+            options.deltaToken == nil, options.skipToken == nil
+        else { throw refusal("has options other than $filter, $select, $expand and $orderby") }
+        guard !options.mentionsNow else { throw refusal("depends on when it is asked") }
+        if options.filter != nil, !options.expand.isEmpty {
+            _ = try QueryEvaluator(Query(table, filter: options.filter), schema: schemas[table])
+        }
+        try Self.validate(options.expand, of: table, schemas, depth: 0, refusal)
+    }
+
+    private static func validate(
+        _ items: [ExpandItem], of table: String, _ schemas: [String: TableSchema], depth: Int,
+        _ refusal: (String) -> SluiceError
+    ) throws(SluiceError) {
+        guard depth < 5 else { throw refusal("expands deeper than 5 levels") }
+        guard Set(items.map(\.path)).count == items.count else { throw refusal("expands a property twice") }
+        for item in items {
+            guard let name = item.name, item.part == .records else {
+                throw refusal("expands \(item.odata), and only records along navigation properties are downloaded")
+            }
+            guard let reference = schemas[table]?.reference(name) else {
+                throw refusal("expands \(name), which is no declared reference of \(table)")
+            }
+            let options = item.options
+            guard options.top == nil, options.skip == nil, options.search == nil, options.apply.isEmpty,
+                options.compute.isEmpty
+            else { throw refusal("expands a part of \(name) that only the service knows") }
+            if options.filter != nil {
+                _ = try QueryEvaluator(Query(reference.table, filter: options.filter), schema: schemas[reference.table])
+            }
+            try validate(options.expand, of: reference.table, schemas, depth: depth + 1, refusal)
+        }
     }
 }

@@ -1,5 +1,5 @@
 public import SluiceBase
-internal import SluiceSync
+public import SluiceSync
 internal import SluiceWire
 internal import Synchronization
 
@@ -106,5 +106,191 @@ public final class MixedStore: DataStore {
 
     static var unopened: SluiceError {
         SluiceError(.storeClosed, "the mixed store has no store that is open; give it one, and call open() first")
+    }
+}
+
+/// Which of its stores a mixed store uses.
+public enum WorkingMode: String, Sendable, Hashable, CaseIterable {
+    /// The service alone.
+    case online
+    /// The device alone.
+    case offline
+    /// The device where it provably has the whole answer, else the service.
+    case mixed
+}
+
+extension MixedStore {
+    /// Creates a record: in the queue where the device holds records of the table by a defining request, else at the
+    /// service.
+    @discardableResult
+    public func create(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON {
+        try await writer(of: table, nil).create(record, in: table, options: options)
+    }
+
+    /// Changes a record: in the queue where it is on the device, else at the service.
+    @discardableResult
+    public func patch(_ changes: JSON, in table: String, options: OperationOptions) async throws -> JSON {
+        try await writer(of: table, changes["id"]?.textID).patch(changes, in: table, options: options)
+    }
+
+    /// Replaces a record: in the queue where it is on the device, else at the service.
+    @discardableResult
+    public func replace(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON {
+        try await writer(of: table, record["id"]?.textID).replace(record, in: table, options: options)
+    }
+
+    /// Deletes a record: in the queue where it is on the device, else at the service.
+    public func delete(
+        _ id: RecordID, version: String?, in table: String, options: OperationOptions
+    ) async throws {
+        try await writer(of: table, id).delete(id, version: version, in: table, options: options)
+    }
+
+    /// Calls the service.
+    public func call(_ operation: OperationCall) async throws -> JSON {
+        try await MixedReader(used: used, schemas: schemas, uncovered: uncovered).value(of: operation).0
+    }
+
+    /// Reads a media stream from the service.
+    public func media(_ address: String) async throws -> [UInt8] {
+        switch used {
+        case .none: throw Self.unopened
+        case .online(let store): return try await store.media(address)
+        case .offline(let store): return try await store.media(address)
+        case .both(let online, let offline):
+            guard online.isOpen else { return try await offline.media(address) }
+            return try await MixedReader.reaching(address) { try await online.media(address) }
+        }
+    }
+
+    /// The store that a change goes to.
+    ///
+    /// - Parameter id: the record that is changed; nil for one that is made.
+    private func writer(of table: String, _ id: RecordID?) async throws -> any DataStore {
+        switch used {
+        case .none: throw Self.unopened
+        case .online(let store): return store
+        case .offline(let store): return store
+        case .both(let online, let offline):
+            guard offline.isOpen else { return online }
+            guard online.isOpen else { return offline }
+            let name = schemas.spelled(table)
+            if let id {
+                // A record with waiting changes has its next change go after them.
+                let waits = try await offline.context.queue.count(QueueFilter(table: name, recordID: id)) > 0
+                let isHere = try await offline.context.store.read { try $0.record(id, in: name) != nil }
+                return waits || isHere ? offline : online
+            }
+            let isHeld = try await offline.requests().contains { $0.parts.contains { $0.table == name } }
+            return isHeld ? offline : online
+        }
+    }
+}
+
+/// Decides for one request, table by table, which store answers. The stores are those that were used when the request
+/// began, so that a switch of the mode meanwhile changes nothing.
+struct MixedReader: TableReader {
+    let used: MixedStore.Used
+    let schemas: StoreSchemas
+    let uncovered: UncoveredPolicy
+
+    func answer(_ read: TableRead, _ options: ReadOptions) async throws -> TableAnswer {
+        switch used {
+        case .none: throw MixedStore.unopened
+        case .offline(let store): return try await store.answer(read, options)
+        case .online(let store): return try await store.answer(read, options)
+        case .both(let online, let offline):
+            switch (online.isOpen, offline.isOpen) {
+            case (false, false): throw MixedStore.unopened
+            case (true, false): return try await online.answer(read, options)
+            case (false, true): return try await offline.answer(read, options)
+            case (true, true): return try await routed(read, options, online, offline)
+            }
+        }
+    }
+
+    private func routed(
+        _ read: TableRead, _ options: ReadOptions, _ online: OnlineStore, _ offline: OfflineStore
+    ) async throws -> TableAnswer {
+        if read.table == ErrorArchive.name { return try await offline.answer(read, options) }
+        try SyncTables.validate(read.table)
+        let (asked, isAboutState) = try await StatePredicates(context: offline.context).resolved(read)
+        if isAboutState { return try await offline.answer(read, options) }
+        let (whole, finding) = try await offline.complete(asked)
+        if let whole { return whole }
+        do {
+            return try await remote(asked, online, offline, finding.coverage)
+        } catch let error as SluiceError where error.serviceIsAway {
+            guard options.uncovered ?? uncovered == .partial else {
+                throw OfflineStore.notCovered(asked.table, finding.coverage, cause: error)
+            }
+            return try await offline.local(
+                asked, .localPartial, finding.asOf,
+                ["\(finding.coverage)", "the service could not be reached (\(error.message))"])
+        }
+    }
+
+    /// The service's answer, with what waits here laid over it.
+    private func remote(
+        _ read: TableRead, _ online: OnlineStore, _ offline: OfflineStore, _ coverage: Coverage
+    ) async throws -> TableAnswer {
+        let asOf = online.environment.now()
+        let source = OverlaidSource(
+            remote: OnlineSource(client: online.client, maximumRecords: online.maximumRecords),
+            context: offline.context, schemas: schemas)
+        let page = try await SetExecution(source: source, schemas: schemas).page(read)
+        var reasons = ["\(coverage), so the service was asked"]
+        let changes = source.findings.changes
+        if changes > 0 { reasons.append("records with waiting changes are as they are here (\(changes))") }
+        reasons += source.findings.refusals
+        return TableAnswer(
+            records: page.records, count: page.count,
+            provenance: .init(changes > 0 ? .merged : .remote, asOf: asOf, reasons: reasons))
+    }
+
+    func referring(to id: RecordID, along reference: TableSchema.Reference) async throws -> [RecordID] {
+        switch used {
+        case .none, .online: []
+        case .offline(let store): try await store.referring(to: id, along: reference)
+        case .both(_, let offline): offline.isOpen ? try await offline.referring(to: id, along: reference) : []
+        }
+    }
+
+    func isMadeHere(_ id: RecordID, in table: String) async throws -> Bool {
+        switch used {
+        case .none, .online: false
+        case .offline(let store): try await store.isMadeHere(id, in: table)
+        case .both(_, let offline): offline.isOpen ? try await offline.isMadeHere(id, in: table) : false
+        }
+    }
+
+    func value(of call: OperationCall) async throws -> (JSON, StoreResult.Provenance) {
+        switch used {
+        case .none: throw MixedStore.unopened
+        case .offline(let store): return try await store.value(of: call)
+        case .online(let store): return try await store.value(of: call)
+        case .both(let online, let offline):
+            guard online.isOpen else { return try await offline.value(of: call) }
+            return try await Self.reaching(call.name) { try await online.value(of: call) }
+        }
+    }
+
+    /// Has a failure to reach the service say that only the service has the answer.
+    static func reaching<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as SluiceError where error.serviceIsAway {
+            throw SluiceError(
+                .notAvailableOffline, "\(name) is the service's to answer, and the service cannot be reached",
+                cause: error)
+        }
+    }
+}
+
+extension SluiceError {
+    /// Whether the service was not reached: there is no way to it, or what stands before it says that it is away.
+    var serviceIsAway: Bool {
+        // Credentials, haste and too many requests are the server's own to report.
+        code.isNetwork || (status.map { AnswerStatus.isPassing($0) && ![401, 425, 429].contains($0) } ?? false)
     }
 }

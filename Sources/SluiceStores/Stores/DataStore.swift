@@ -136,3 +136,152 @@ extension DataStore {
         try await delete(id, version: nil, in: table, options: options)
     }
 }
+
+extension DataStore {
+    /// The ids of what a record is linked to by a navigation property.
+    public func links(
+        of id: some RecordIDConvertible, in table: String, along name: PropertyName
+    ) async throws -> [RecordID] {
+        var request = StoreRequest(table, key: id.recordID)
+        request.path.segments += [.init(name.text), .init("$ref")]
+        return try await read(request, ReadOptions()).records.compactMap { $0["id"]?.textID }
+    }
+
+    /// Links a record to another: that one takes the place of the one before where the property leads to one only.
+    public func link(
+        _ id: some RecordIDConvertible, in table: String, along name: PropertyName, to other: some RecordIDConvertible
+    ) async throws {
+        try await change(
+            LinkChange(id.recordID, table, try StoreSchemas(tables).reference(name, of: table), other.recordID),
+            isAdded: true)
+    }
+
+    /// Ends a link between two records. The records stay.
+    public func unlink(
+        _ id: some RecordIDConvertible, in table: String, along name: PropertyName, from other: some RecordIDConvertible
+    ) async throws {
+        try await change(
+            LinkChange(id.recordID, table, try StoreSchemas(tables).reference(name, of: table), other.recordID),
+            isAdded: false)
+    }
+
+    /// A link is a property of one of the two records, so that changing the link is a change of that record.
+    private func change(_ link: LinkChange, isAdded: Bool) async throws {
+        let reference = link.reference
+        let (holder, column, target, targetColumn) =
+            reference.isCollection
+            ? ((link.other, reference.table), reference.targetColumn, (link.id, link.table), reference.column)
+            : ((link.id, link.table), reference.column, (link.other, reference.table), reference.targetColumn)
+        var value = JSON.null
+        if isAdded {
+            let known = targetColumn == "id" ? nil : try await record(target.0, in: target.1)
+            let linked = known.map { LinkValue($0, by: targetColumn, reference) } ?? LinkValue(target.0)
+            guard let linked else {
+                throw SluiceError(
+                    .invalidRecord, "the record has no \(targetColumn) to be linked by", table: target.1,
+                    recordID: target.0)
+            }
+            value = linked.json(for: column, of: StoreSchemas(tables)[holder.1])
+        }
+        try await patch(
+            JSON(members: [("id", JSON(holder.0.text)), (column, value)] as [(PropertyName, JSON)]), in: holder.1,
+            options: OperationOptions())
+    }
+}
+
+/// A link that is made or ended.
+private struct LinkChange {
+    let id: RecordID
+    let table: String
+    let reference: TableSchema.Reference
+    let other: RecordID
+
+    init(_ id: RecordID, _ table: String, _ reference: TableSchema.Reference, _ other: RecordID) {
+        (self.id, self.table, self.reference, self.other) = (id, table, reference, other)
+    }
+}
+
+/// A table of a store whose records are values of a type.
+///
+/// ```swift
+/// let agencies = offline.table("Agencies", of: Agency.self)
+/// let (us, result) = try await agencies.read(Query("Agencies").where(column("Country") == "US"))
+/// ```
+public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
+    /// The table's name.
+    public let name: String
+    /// The store.
+    public let store: any DataStore
+
+    init(_ name: String, store: any DataStore) {
+        self.name = name
+        self.store = store
+    }
+
+    /// The records that match, and where they come from. The query's table is replaced by this one. A record that does not
+    /// fit the type stands in ``StoreResult/misfits(of:)`` instead.
+    ///
+    /// - Throws: as ``DataStore/read(_:_:)``.
+    public func read(
+        _ query: Query? = nil, _ options: ReadOptions = ReadOptions()
+    ) async throws -> (records: [Record], result: StoreResult) {
+        var query = query ?? Query(name)
+        query.table = name
+        let result = try await store.read(query, options)
+        return (result.records(of: Record.self), result)
+    }
+
+    /// The records that an address leads to, and where they come from: `Agencies?$filter=Rank gt 3`,
+    /// `Bookings('1')/Agency`. They have to be of this type.
+    public func read(
+        _ address: String, _ options: ReadOptions = ReadOptions()
+    ) async throws -> (records: [Record], result: StoreResult) {
+        let result = try await store.read(address, options)
+        return (result.records(of: Record.self), result)
+    }
+
+    /// The record with that id.
+    public func record(_ id: some RecordIDConvertible) async throws -> Record {
+        try value(await store.record(id, in: name))
+    }
+
+    /// Creates a record; what is nil in it is left out.
+    @discardableResult
+    public func create(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
+        var document = try encoded(record)
+        for name in document.names where document[name]?.isNull == true { document[name] = nil }
+        return try value(await store.create(document, in: name, options: options))
+    }
+
+    /// Writes all properties that the type declares.
+    @discardableResult
+    public func patch(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
+        try value(await store.patch(encoded(record), in: name, options: options))
+    }
+
+    /// Puts a record in the place of the one that is there: what is nil in it, or no property of the type, becomes null.
+    @discardableResult
+    public func replace(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
+        try value(await store.replace(encoded(record), in: name, options: options))
+    }
+
+    /// Deletes a record, if the service's still has that version where one is given.
+    public func delete(
+        _ id: some RecordIDConvertible, version: String? = nil, options: OperationOptions = OperationOptions()
+    ) async throws {
+        try await store.delete(id.recordID, version: version, in: name, options: options)
+    }
+
+    private func encoded(_ record: Record) throws(SluiceError) -> JSON {
+        do {
+            return try JSONRecordEncoder().encode(record)
+        } catch {
+            throw SluiceError(.invalidRecord, "a \(Record.self) cannot be written as JSON", table: name, cause: error)
+        }
+    }
+
+    private func value(_ record: JSON) throws(SluiceError) -> Record {
+        try RecordCoder(DeclaredProperties(of: Record.self), asIn: [])
+            .decode(Record.self, from: record, table: name, isServers: false)
+    }
+}

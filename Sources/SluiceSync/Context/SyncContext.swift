@@ -131,3 +131,135 @@ extension SyncContext {
         }
     }
 }
+
+extension SyncContext {
+    /// Compares the store's rows of a query with the server's, by digests of ranges of ids where the server has them, else
+    /// by a list of all ids and versions. Nothing is changed.
+    ///
+    /// - Throws: ``SluiceError``: what a request or the store throws; `limitReached` for a server without end.
+    package func comparison(of query: Query) async throws -> RowComparison {
+        let client = try requireClient()
+        let version = client.dialect.columns.version
+        var local = Query(query.table, filter: query.filter)
+        local.select = ["id", version]
+        let (rows, pending) = try await shared.read { [local] reader in
+            let rows = try reader.records(matching: local).compactMap { record in
+                record["id"]?.textID.map { ($0, record[version]?.string) }
+            }
+            return (rows, try QueueReader(reader).recordIDs(in: local.table))
+        }
+        let held = LocalQueryRows(Dictionary(rows) { $1 })
+        let requests = PullRequests(
+            dialect: client.dialect, endpoint: client.endpoint, query: query, isNamed: false)
+        var reader = DifferenceReader(
+            exchange: RowExchange(client: client, store: store, options: options, requests: requests), query: query,
+            sorts: nil)
+        let difference = try await reader.difference(held, pending: pending)
+        return RowComparison(
+            compared: held.ids.count, missing: difference.wanted.filter { held.versions[$0] == nil },
+            old: difference.wanted.filter { held.versions[$0] != nil }, extra: difference.missing,
+            waiting: difference.pending, usedDigest: difference.usedDigest)
+    }
+}
+
+extension SyncContext {
+    /// Takes the right to synchronise the store away from its holder: for a process that stands still and cannot be
+    /// ended. What that process has under way writes nothing more when it wakes: it ends with `storeLeaseLost`.
+    ///
+    /// A process that has ended, however that happened, holds nothing; and one that stands still inside of a
+    /// transaction holds SQLite's own lock too, so that it must be ended.
+    ///
+    /// - Throws: ``SluiceError`` of the store.
+    public func breakLease() async throws {
+        try await store.write { writer in try LeaseRecord(writer).pass(to: "", in: writer) }
+        try await store.breakLease()
+    }
+
+    /// Runs `body` alone: in this context, and under the lease among all that have the store open. The store that it
+    /// is given writes only as long as the lease is its.
+    ///
+    /// - Parameter seesAll: whether the store shows what stays on this machine too.
+    /// - Throws: ``SluiceError`` of code `storeBusy` if another holds the lease for longer than
+    ///   ``SyncOptions/leaseTimeout``, `invalidArgument` inside of another run.
+    func exclusively<Result: Sendable>(
+        seesAll: Bool = false, _ body: @Sendable (any LocalStore) async throws -> Result
+    ) async throws -> Result {
+        try await activity.run {
+            let lease = try await takeLease()
+            defer { lease.release() }
+            try await refreshLocalOnly()
+            return try await body(LeasedStore(seesAll ? store : shared, holder: options.environment.makeID()))
+        }
+    }
+
+    private func takeLease() async throws -> StoreLease {
+        var pause = Duration.milliseconds(5)
+        var waited = Duration.zero
+        while true {
+            if let lease = try await store.takeLease() { return lease }
+            guard waited < options.leaseTimeout else {
+                throw SluiceError(.storeBusy, "another process synchronises the store; try again when it is done")
+            }
+            pause = min(pause, options.leaseTimeout - waited)
+            do {
+                try await options.environment.sleep(pause)
+            } catch {
+                throw SluiceError(wrapping: error)
+            }
+            waited += pause
+            pause = min(pause * 2, .milliseconds(250))
+        }
+    }
+}
+
+extension SyncContext {
+    /// Makes changes that reach the server all together or not at all, and are stored here in one transaction, as by
+    /// ``write(options:_:)``.
+    ///
+    /// ```swift
+    /// try await context.group { group in
+    ///     try group.insert(["id": "o-1", "item": "i-7"], in: "orders")
+    ///     try group.update(["id": "i-7", "stock": 41], in: "items")
+    /// }
+    /// ```
+    ///
+    /// A group needs a server that takes batches: ``SyncOptions/batchSize`` above 1. It holds up to that many
+    /// operations, and one on each record. Later edits of its records go after it; retry, discard and undo act on the
+    /// whole group.
+    ///
+    /// - Parameters:
+    ///   - options: what is said of each operation of the group.
+    ///   - body: makes the changes, on the store as it is in that moment. Where it throws, nothing has happened. The
+    ///     group is valid until it returns. Where ``SyncOptions/hooks`` look at the changes it runs up to four times,
+    ///     and only the last time counts.
+    /// - Returns: what `body` returns.
+    /// - Throws: ``SluiceError`` of code `operationRefused` where a group cannot be sent or would be too large; what a
+    ///   change throws; what `body` throws; of code `refusedByHook` and `hookFailed` where a hook refuses or fails.
+    @discardableResult
+    public func group<Result: Sendable>(
+        options: OperationOptions = OperationOptions(), _ body: @Sendable (LocalTransaction) throws -> Result
+    ) async throws -> Result {
+        let limit = try groupLimit()
+        let id = self.options.environment.makeID()
+        return try await transact(group: id, options) { transaction in
+            let result = try body(transaction)
+            let count = try QueueReader(transaction.store).members(of: id).count
+            guard count <= limit else {
+                throw SluiceError(
+                    .operationRefused,
+                    "a group holds up to \(limit) operations, as one batch does; this has \(count)")
+            }
+            return result
+        }
+    }
+
+    /// How many operations a group may have.
+    func groupLimit() throws(SluiceError) -> Int {
+        guard let size = options.batchSize, size > 1 else {
+            throw SluiceError(
+                .operationRefused,
+                "a group needs a server that takes batches; set the batch size to more than 1 if it does")
+        }
+        return size
+    }
+}

@@ -1,4 +1,5 @@
 public import SluiceBase
+internal import SluiceWire
 
 /// A change that the server refused because its record is not the one the change was made on.
 public struct Conflict: Sendable {
@@ -36,5 +37,58 @@ public struct Conflict: Sendable {
         self.maybeApplied = maybeApplied
         self.status = status
         self.isDeletedOnServer = isDeletedOnServer
+    }
+}
+
+extension Conflict {
+    /// What has happened and what to do about it, for a person.
+    var reason: String {
+        let what =
+            if isDeletedOnServer {
+                server == nil ? "the server has no such record any more" : "the record was deleted on the server"
+            } else if operation.kind == .insert {
+                "the server has a record of this id already"
+            } else if let version = base?["version"] ?? base?["__version"], !version.isNull,
+                server?["version"] ?? server?["__version"] == version
+            {
+                "the server refused the change, although its record is the one that the change was made on"
+            } else {
+                // A deletion here is no change of the record beside the server's.
+                "the record was changed on the server" + (operation.kind == .update ? " too" : "")
+            }
+        guard maybeApplied else { return what }
+        // A server may write a value otherwise than it was sent: a number as a text, or rounded.
+        let differences = differences
+        return what + "; but this may be our own change, which may have been applied"
+            + (differences.isEmpty ? "" : " (\(differences.joined(separator: "; ")))")
+            + ": decide server if the server's record is what was meant, client to send the change again"
+    }
+
+    /// In which properties the two records differ, by the types of their values: the values may be long, or secret.
+    private var differences: [String] {
+        guard let client, let server, !isDeletedOnServer else { return [] }
+        let changed = client.names.sorted().filter { name in
+            (client[name] ?? .null) != (base?[name] ?? .null) && (client[name] ?? .null) != (server[name] ?? .null)
+        }
+        return changed.prefix(3).map { name in
+            let (mine, theirs) = (client[name]?.kind ?? .null, server[name]?.kind ?? .null)
+            let name = ServerMessage.shortened(name.text, to: 60)
+            return mine == theirs
+                ? "\(name): another \(mine.word) there" : "\(name): \(mine.word) here, \(theirs.word) there"
+        }
+    }
+}
+
+extension JSON.Kind {
+    /// The kind as a person calls it: "number", "text".
+    public var word: String {
+        switch self {
+        case .null: "nothing"
+        case .bool: "true or false"
+        case .number: "number"
+        case .string: "text"
+        case .array: "list"
+        case .object: "object"
+        }
     }
 }

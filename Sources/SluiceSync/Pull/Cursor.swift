@@ -93,3 +93,170 @@ package struct Cursor: Sendable, Hashable {
         return "\(filter)?\(parameters.joined(separator: "&"))"
     }
 }
+
+extension Cursor {
+    /// The table of the store in which cursors are kept.
+    package static let schema = TableSchema(
+        "sluice_cursors",
+        columns: [
+            .init("endpoint", .string), .init("user", .string), .init("wire", .string), .init("table", .string),
+            .init("name", .string), .init("query", .string), .init("updatedAt", .string), .init("untimed", .boolean),
+            .init("grade", .string), .init("token", .string), .init("lastID", .string), .init("key", .integer),
+            .init("reconcile", .boolean), .init("heldAll", .boolean), .init("pulls", .integer),
+            .init("owed", .json), .init("clock", .json),
+            .init("pulledAt", .date),
+        ],
+        indexes: [["table"]])
+
+    package var record: JSON {
+        [
+            "id": JSON(owner.id), "endpoint": JSON(owner.endpoint), "user": JSON(owner.user),
+            "wire": JSON(owner.wire), "table": JSON(owner.table), "name": JSON(owner.name), "query": JSON(query),
+            "updatedAt": position.map { JSON($0.updatedAt) } ?? .null,
+            "untimed": JSON(position?.hasUntimed ?? false), "grade": position.map { JSON($0.grade.rawValue) } ?? .null,
+            "token": position?.token.map { JSON($0) } ?? .null, "lastID": position?.id.map { JSON($0) } ?? .null,
+            "key": JSON(key), "reconcile": JSON(needsReconcile), "heldAll": JSON(heldAll), "pulls": JSON(pulls),
+            "owed": toRecheck.isEmpty ? .null : JSON(toRecheck.map { JSON($0) }),
+            "clock": position?.clock?.json ?? .null,
+            "pulledAt": pulledAt.map { JSON($0.description) } ?? .null,
+        ]
+    }
+
+    package init?(record: JSON) {
+        func text(_ name: String) -> String? { record[name]?.string }
+        guard let endpoint = text("endpoint"), let user = text("user"), let wire = text("wire"),
+            let table = text("table"), let name = text("name"), let query = text("query")
+        else { return nil }
+        // A store of before there were grades has times only.
+        let grade = text("grade").flatMap(PullGrade.init) ?? .timestamps
+        let position = text("updatedAt").map {
+            CursorPosition(
+                grade: grade, token: text("token"), updatedAt: $0, id: record["lastID"]?.textID,
+                hasUntimed: record["untimed"]?.bool ?? false,
+                clock: record["clock"].flatMap(ServerClock.init(json:)))
+        }
+        self.init(
+            owner: Owner(endpoint: endpoint, user: user, wire: wire, table: table, name: name), query: query,
+            position: position, key: record["key"]?.int ?? 0)
+        needsReconcile = record["reconcile"]?.bool ?? false
+        heldAll = record["heldAll"]?.bool ?? false
+        pulls = record["pulls"]?.int ?? 0
+        pulledAt = record["pulledAt"]?.string.flatMap { Timestamp($0) }
+        recheckLater(record["owed"]?.elements?.compactMap(\.textID) ?? [])
+    }
+
+    /// The cursors of a table, or of them those for which a condition holds.
+    package static func all(
+        of table: String, where condition: QueryExpression? = nil, in store: any StoreReader
+    ) throws -> [Cursor] {
+        let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
+        let filter = condition.map { QueryExpression.binary(.and, ofTable, $0) } ?? ofTable
+        return try store.records(matching: Query(schema.name, filter: filter)).compactMap(Cursor.init(record:))
+    }
+
+    /// A key that no cursor has.
+    static func nextKey(in store: any StoreReader) throws -> Int64 {
+        let newest = Query(schema.name, order: [.init("key", descending: true)], top: 1)
+        return try (store.records(matching: newest).first?["key"]?.int ?? 0) + 1
+    }
+}
+
+/// Where rows come from: a server, as it shows itself to one user. Names are compared by their bytes.
+struct RowSource: Sendable, Hashable {
+    package var endpoint: String
+    package var user: String
+
+    package init(endpoint: String, user: String) {
+        self.endpoint = endpoint
+        self.user = user
+    }
+
+    package static func == (left: RowSource, right: RowSource) -> Bool {
+        left.user.hasSameBytes(as: right.user) && left.endpoint.hasSameBytes(as: right.endpoint)
+    }
+
+    package func hash(into hasher: inout Hasher) { for text in [endpoint, user] { text.hashBytes(into: &hasher) } }
+}
+
+extension Cursor.Owner {
+    package var source: RowSource { RowSource(endpoint: endpoint, user: user) }
+
+    /// The same query of a store that is for others to begin with.
+    var ofNobody: Cursor.Owner {
+        var owner = self
+        (owner.endpoint, owner.user) = ("", "")
+        return owner
+    }
+
+    /// Whether it is the same query of the same server and user, by another wire.
+    func isSameByOtherWire(_ other: Cursor.Owner) -> Bool {
+        var same = other
+        same.wire = wire
+        return self == same && self != other
+    }
+}
+
+extension Cursor {
+    /// Has the query start afresh. The server then reports no row that left it before, so a reconcile has to find
+    /// those.
+    package mutating func restart() {
+        position = nil
+        needsReconcile = true
+    }
+
+    /// Whether it came with a prefilled store and no server has been asked with it yet.
+    var isOfNobody: Bool { owner == owner.ofNobody }
+
+    /// The cursor as it is of the first who pulls or pushes: that one goes on from where the shipped store was.
+    func adopted(by source: RowSource) -> Cursor {
+        guard isOfNobody else { return self }
+        var adopted = self
+        (adopted.owner.endpoint, adopted.owner.user) = (source.endpoint, source.user)
+        return adopted
+    }
+
+    /// Has the queries of a table start afresh that are of other servers or users: rows that they have brought are
+    /// about to be replaced or removed by this one, of which their servers know nothing and would not send them again.
+    /// Those that came with the store are this one's from now on.
+    static func restartOthers(
+        than source: RowSource, of table: String, in store: any StoreWriter
+    ) throws {
+        let isOther = QueryExpression.binary(
+            .or, .binary(.ne, .column("endpoint"), .literal(.string(source.endpoint))),
+            .binary(.ne, .column("user"), .literal(.string(source.user))))
+        for var cursor in try all(of: table, where: isOther, in: store) where cursor.isAfter(source) {
+            if cursor.isOfNobody {
+                try store.delete([cursor.owner.id], from: schema.name)
+                cursor = cursor.adopted(by: source)
+                guard try store.record(cursor.owner.id, in: schema.name) == nil else { continue }
+            } else {
+                cursor.restart()
+            }
+            try store.put(cursor.record, in: schema.name)
+        }
+    }
+
+    /// Whether the query has to start afresh when rows of that source are stored.
+    func isAfter(_ source: RowSource) -> Bool {
+        owner.source != source && !(position == nil && needsReconcile)
+    }
+
+    /// Whether another user of the server has pulled the table last, and so left rows here that are that user's.
+    func isOfOtherUser(than source: RowSource) -> Bool {
+        owner.endpoint.hasSameBytes(as: source.endpoint) && owner.source != source && position != nil
+    }
+
+    /// Takes over what the query held by another wire, whose cursor goes. All of it is held until a pull of the whole
+    /// query has ended with a reconcile, which finds what is to go.
+    mutating func takeOver(_ former: Cursor, in store: any StoreWriter) throws {
+        heldAll = heldAll || former.isOfAll || former.heldAll
+        recheckLater(former.toRecheck)
+        restart()
+        if key == 0 {
+            key = former.key
+        } else if former.key != 0 {
+            try Membership.move(from: former, to: self, in: store)
+        }
+        try store.delete([former.owner.id], from: Self.schema.name)
+    }
+}

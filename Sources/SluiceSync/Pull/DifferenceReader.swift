@@ -103,7 +103,8 @@ struct DifferenceReader: Sendable {
                     let answer = try await lister.page(wanted, &size)
                     page = answer.page
                     came += answer.page.rows.count
-                    effect = session.handle(.page(PullPage(rows: answer.page.rows, asked: answer.asked)))
+                    effect = session.handle(
+                        .page(PullPage(rows: answer.page.rows, asked: answer.asked, linksOn: answer.linksOn)))
                 } catch let error as SluiceError {
                     effect = session.handle(.failed(error))
                 }

@@ -16,8 +16,8 @@ struct FullPullSession: Sendable {
 
     private static let ignoresSkip = SluiceError(
         .brokenProtocol,
-        "the server sends as many rows as it is asked for, and then the same again: it ignores the filter and $skip, so "
-            + "those after them cannot be read")
+        "the server sends the same rows again and again: it ignores the filter and $skip, so those after them cannot be "
+            + "read")
     /// How many passes in a row that bring nothing new are believed, of a server that shows some rows twice in a pass.
     private static let mostIdlePasses = 16
     /// The number of rows that do not come again in the same order by chance.
@@ -44,6 +44,8 @@ struct FullPullSession: Sendable {
     private var previous: [RecordID] = []
     /// The number of pages one after the other that were the one before them once more.
     private var repeats = 0
+    /// The number of pages one after the other that had all that this pass has seen, and fewer rows than were asked for.
+    private var wholes = 0
     /// How many rows came one after the other that were all known.
     private var known = 0
     /// Whether it is known that the server looks at the order, and compares ids by it.
@@ -51,6 +53,12 @@ struct FullPullSession: Sendable {
     private var isChecking = false
     /// The id up to which the order was asked for.
     private var checkedID: RecordID?
+    /// Whether the question is about the id before the last one, where a server gives one row at a time.
+    private var asksBefore = false
+    /// Whether the last page was asked for one row alone.
+    private var asksForOne = false
+    /// The number of rows that came by their ids.
+    private var followed = 0
     /// Whether there are no rows after the last id.
     private var isAtEnd = false
 
@@ -86,7 +94,9 @@ struct FullPullSession: Sendable {
     private mutating func request() -> PullEffect {
         if remaining == 0 { return finish(nil) }
         state = .waiting
-        if isChecking, let lastID { return .request(PullRequest(position: .upToID(lastID), skip: 0, top: 2)) }
+        if isChecking, let id = asksBefore ? nextToLastID : lastID {
+            return .request(PullRequest(position: .upToID(id), skip: 0, top: 2))
+        }
         let most = isVaried && pageSize > 1 ? pageSize - 1 : pageSize
         return .request(
             PullRequest(
@@ -116,8 +126,8 @@ struct FullPullSession: Sendable {
 
     private mutating func takeByID(_ page: PullPage) -> PullEffect {
         if page.rows.isEmpty {
-            // One row has no order, but a server may send fewer rows than it is asked for.
-            if isProven || lastID == nil || checkedID == lastID { return finish(nil) }
+            // One row has no order, but where one alone was asked for there may be more.
+            if isProven || followed < (asksForOne ? 1 : 2) || checkedID == lastID { return finish(nil) }
             isChecking = true
             isAtEnd = true
             return request()
@@ -132,6 +142,8 @@ struct FullPullSession: Sendable {
             (skip, previous) = (0, [])
             return takeInPasses(PullPage(rows: []), storing: page)
         }
+        followed += ids.count
+        asksForOne = page.asked == 1
         if let last = ids.last {
             nextToLastID = ids.dropLast().last ?? lastID
             lastID = last
@@ -140,18 +152,26 @@ struct FullPullSession: Sendable {
         } else {
             skip += page.rows.count
         }
-        isChecking = !isProven && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
+        isChecking =
+            !isProven && followed > 1 && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
         return commit(Array(page.rows.indices))
     }
 
-    /// Goes on in passes unless the rows come in the opposite order, and from the last id on that is known.
+    /// Goes on in passes unless the rows come in the opposite order, and from the last id on that is known. Of a server that
+    /// gives one row at a time the id before it is asked about too.
     private mutating func takeCheck(_ page: PullPage?) -> PullEffect {
-        isChecking = false
         let ids = (page?.rows ?? []).filter { !$0.isUnfit }.map(\.id)
+        let asked = asksBefore ? nextToLastID : lastID
         // Another one next to it was not read.
-        let isNextRead = ids.count < 2 || ids[1] == nextToLastID
-        if let last = lastID, ids.first == last, IDOrder.isAscending(ids.reversed()), isNextRead {
-            checkedID = last
+        let isNextRead = ids.count < 2 || asksBefore || ids[1] == nextToLastID
+        let isInOrder = asked != nil && ids.first == asked && IDOrder.isAscending(ids.reversed()) && isNextRead
+        if isInOrder, ids.count == 1, nextToLastID != nil, !asksBefore {
+            asksBefore = true
+            return request()
+        }
+        (isChecking, asksBefore) = (false, false)
+        if isInOrder {
+            checkedID = lastID
             return isAtEnd ? finish(nil) : request()
         }
         (way, skip, previous) = (.passes, 0, [])
@@ -167,7 +187,7 @@ struct FullPullSession: Sendable {
             if !foundNew, isWhole { return finish(nil) }
             idlePasses = foundNew ? 0 : idlePasses + 1
             isVaried = !isVaried && seen.count < skip
-            (foundNew, skip, previous, known) = (false, 0, [], 0)
+            (foundNew, skip, previous, known, wholes) = (false, 0, [], 0, 0)
             (lastOrder, order) = (order, 0)
             return request()
         }
@@ -197,8 +217,11 @@ struct FullPullSession: Sendable {
         let isAll =
             skip > 0 && ids.count == seen.count && Set(ids).count == ids.count && ids.allSatisfy(seen.contains(id:))
         let isFull = ids.count == page.asked ?? pageSize
+        wholes = isAll && !isFull ? wholes + 1 : 0
         repeats = ids == previous ? repeats + 1 : 0
-        if isAll, !isFull { return finish(nil) }
+        // A server that has shown others before has more, and so has one that links to more.
+        if wholes > 0, followed <= ids.count, !page.linksOn { return finish(nil) }
+        if wholes * ids.count >= Self.fewRows { return finish(Self.ignoresSkip) }
         // The same rows in another order are those of a server whose order is another one each time, and so may be few in
         // the same order.
         let isShort = !isFull && way != .passes

@@ -93,6 +93,7 @@ struct PageCommit: Sendable {
         let replaced = try ReplacedVersions(of: table, on: server, at: now, in: store)
         let queue = QueueWriter(store)
         let pending = try waiting(among: ids, queue, store)
+        try respell(ids.lazy.filter { !pending.contains($0) }, queue, store)
         var upserts: [Int] = []
         var left: [RecordID] = []
         var gone: [Int] = []
@@ -158,6 +159,19 @@ struct PageCommit: Sendable {
             try AssignedID(references: references, store: store, queue: queue).take(here, in: table, as: id, JSON(id))
         }
         return Set(waiting.keys)
+    }
+
+    /// Has records without operations that have a GUID in another case here take the server's spelling.
+    private func respell(_ ids: some Sequence<RecordID>, _ queue: QueueWriter, _ store: any StoreWriter) throws {
+        // A first pull meets nothing that is known, unless a change has been answered already.
+        guard askedAt.map({ $0.stamp > 0 }) ?? true || cursor?.pulledAt != nil || !savesCursor else { return }
+        for id in ids where id.text.isGUID {
+            if try store.record(id, in: table) != nil { continue }
+            for other in id.spellings where try other != id && store.record(other, in: table) != nil {
+                try AssignedID(references: references, store: store, queue: queue)
+                    .take(other, in: table, as: id, JSON(id))
+            }
+        }
     }
 
     /// How many of the rows are here already as they come. Those that a pull asks for again come first, so that only

@@ -44,7 +44,7 @@ struct PageSize: Sendable, Hashable {
     ///   would take as long.
     mutating func shrinks(after error: SluiceError, asked: Int) -> Bool {
         guard asked > 1 else { return false }
-        let hasComeSmaller = brought > 0 && brought < asked
+        let hasComeSmaller = brought > 0 && came < asked
         if brought >= asked { brought = 0 }
         switch error.code {
         case .tooLarge where error.mayBeOfPage: shrink(to: max(brought, asked / 2), from: asked)

@@ -118,7 +118,7 @@ struct PullDriver: Sendable {
         let page = PullPage(
             rows: answer.page.rows, serverDate: answer.date, askedDate: askedDate,
             localDate: options.environment.now(), token: answer.token, isLast: answer.isLast,
-            asked: answer.asked)
+            asked: answer.asked, linksOn: answer.linksOn)
         if answer.hasGap { cursor?.needsReconcile = true }
         return (answer.page, page)
     }

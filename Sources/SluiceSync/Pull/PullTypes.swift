@@ -16,11 +16,15 @@ struct PullPage: Sendable {
     package var isLast: Bool
     /// The number of rows that were asked for; nil for as many as the session wanted.
     var asked: Int?
+    /// Whether the answer links to another page.
+    var linksOn = false
 
     package init(
         rows: [RowPage.Row], serverDate: Timestamp? = nil, askedDate: Timestamp? = nil, localDate: Timestamp? = nil,
-        token: String? = nil, isLast: Bool = false, asked: Int? = nil
+        token: String? = nil, isLast: Bool = false, asked: Int? = nil,
+        linksOn: Bool = false
     ) {
+        self.linksOn = linksOn
         self.asked = asked
         self.rows = rows
         self.serverDate = serverDate

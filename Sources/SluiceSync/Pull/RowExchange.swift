@@ -23,6 +23,8 @@ struct RowExchange: Sendable {
         var isLast = false
         /// Whether the server could not tell all of what has changed.
         var hasGap = false
+        /// Whether it links to another page.
+        var linksOn = false
         /// The number of rows that were asked for, where a session asked for a page.
         var asked: Int?
     }
@@ -34,10 +36,9 @@ struct RowExchange: Sendable {
         while true {
             let response = try await client.send(request)
             let page = try client.dialect.page(in: response, for: request.context, setsAside: true)
-            if page.rows.isEmpty,
-                let next = client.dialect.linkedPage(
-                    after: response, page: page, request: request, endpoint: client.endpoint)
-            {
+            let next = client.dialect.linkedPage(
+                after: response, page: page, request: request, endpoint: client.endpoint)
+            if page.rows.isEmpty, let next {
                 try Task.checkCancellation()
                 guard paths.count < options.pull.maximumPages, paths.insert(next.head.path ?? "").inserted else {
                     throw SluiceError(
@@ -50,7 +51,7 @@ struct RowExchange: Sendable {
             return Answer(
                 page: page, date: response.head.headerFields[.date].flatMap { HTTPDate.timestamp($0) },
                 token: ChangeTokens.token(in: response), isLast: ChangeTokens.isLast(response),
-                hasGap: ChangeTokens.hasGap(response))
+                hasGap: ChangeTokens.hasGap(response), linksOn: next != nil)
         }
     }
 
@@ -72,6 +73,7 @@ struct RowExchange: Sendable {
     func page(_ wanted: PullRequest, _ size: inout PageSize) async throws -> Answer {
         let known = size
         var wanted = wanted
+        var isAskedAgain = false
         while true {
             wanted.top = min(wanted.top, size.rows)
             let request = try requests.request(for: wanted)
@@ -83,8 +85,8 @@ struct RowExchange: Sendable {
             } catch let error as SluiceError {
                 if error.code == .serverFailure, wanted.position.mayBeUnknown {
                     // One row tells whether the number is too large for the server, or the question new to it.
-                    if wanted.top == 1 { throw error }
-                    wanted.top = 1
+                    if isAskedAgain { throw error }
+                    (wanted.top, isAskedAgain) = (1, true)
                     continue
                 }
                 if size.shrinks(after: error, asked: wanted.top) { continue }
@@ -197,7 +199,9 @@ struct RowExchange: Sendable {
                 var size = known
                 _ = size.shrinks(after: error, asked: count)
                 await keep(size, of: requests.query.table, knowing: known)
-                throw error
+                // Fewer tell whether so many are too much for the server.
+                guard count > 1, error.code == .serverFailure else { throw error }
+                most = max(1, count / 10)
             }
         }
     }

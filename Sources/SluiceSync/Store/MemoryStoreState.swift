@@ -78,3 +78,169 @@ struct MemoryStoreState: Sendable {
         }
     }
 }
+
+/// The indexes of a table in memory: they name the few records among which a query has to look.
+///
+/// An index over text columns finds records by equality; one over a single integer column keeps them in order. Others
+/// are not kept: a query that they would serve looks at all records.
+struct MemoryStoreIndexes: Sendable {
+    typealias Key = MemoryStoreState.Key
+
+    private struct ByText: Sendable {
+        let columns: [PropertyName]
+        var keys: [[String]: Set<Key>] = [:]
+    }
+
+    fileprivate struct Place: Sendable, Comparable {
+        let value: Int64
+        let key: Key
+
+        static func < (left: Place, right: Place) -> Bool {
+            left.value == right.value ? left.key < right.key : left.value < right.value
+        }
+    }
+
+    fileprivate struct InOrder: Sendable {
+        let column: PropertyName
+        var places: [Place] = []
+        /// How many records have no such number.
+        var missing = 0
+    }
+
+    private var byText: [ByText] = []
+    private var inOrder: [InOrder] = []
+
+    init() {}
+
+    /// The indexes of that schema over those records.
+    init(_ schema: TableSchema, over records: [Key: JSON]) {
+        for columns in schema.indexes {
+            let types = columns.map { schema.column($0)?.type }
+            if types.allSatisfy({ $0 == .string }) {
+                byText.append(ByText(columns: columns))
+            } else if types == [.integer] {
+                inOrder.append(InOrder(column: columns[0]))
+            }
+        }
+        for (key, record) in records { change(key, from: nil, to: record) }
+    }
+
+    /// Notes that a record is another now.
+    mutating func change(_ key: Key, from old: JSON?, to new: JSON?) {
+        for index in byText.indices {
+            let columns = byText[index].columns
+            let (before, after) = (Self.texts(old, columns), Self.texts(new, columns))
+            if before == after { continue }
+            if let before {
+                byText[index].keys[before]?.remove(key)
+                if byText[index].keys[before]?.isEmpty == true { byText[index].keys[before] = nil }
+            }
+            if let after { byText[index].keys[after, default: []].insert(key) }
+        }
+        for index in inOrder.indices {
+            let column = inOrder[index].column
+            let (before, after) = (old?[column]?.int, new?[column]?.int)
+            if old != nil, new != nil, before == after { continue }
+            if old != nil { inOrder[index].remove(before, key) }
+            if new != nil { inOrder[index].insert(after, key) }
+        }
+    }
+
+    private static func texts(_ record: JSON?, _ columns: [PropertyName]) -> [String]? {
+        guard let record else { return nil }
+        let texts = columns.compactMap { record[$0]?.string }
+        return texts.count == columns.count ? texts : nil
+    }
+
+    /// The records among which those that the query asks for are; nil if no index knows.
+    func candidates(for query: Query, _ matches: (Key) -> Bool) -> [Key]? {
+        let terms = query.filter.map(Self.terms) ?? []
+        for index in byText {
+            let values = index.columns.compactMap { column in
+                terms.lazy.compactMap { Self.text($0, equalTo: column) }.first
+            }
+            if values.count == index.columns.count { return index.keys[values].map(Array.init) ?? [] }
+        }
+        guard query.order.count == 1, let key = query.order.first, let column = key.column,
+            let index = inOrder.first(where: { $0.column == column }), index.missing == 0
+        else { return nil }
+        let after = terms.lazy.compactMap { Self.bound($0, below: column) }.first
+        let top = query.top.map { top in
+            let (sum, isTooLarge) = top.addingReportingOverflow(query.skip)
+            return isTooLarge ? .max : sum
+        }
+        return index.keys(after: after, descending: key.descending, top: top, matches)
+    }
+
+    /// The parts of a filter all of which a record has to meet.
+    private static func terms(_ filter: QueryExpression) -> [QueryExpression] {
+        if case .binary(.and, let left, let right) = filter { return terms(left) + terms(right) }
+        return [filter]
+    }
+
+    private static func text(_ term: QueryExpression, equalTo column: PropertyName) -> String? {
+        guard case .binary(.eq, .column(let name), .literal(.string(let text))) = term, name == column
+        else {
+            return nil
+        }
+        return text
+    }
+
+    private static func bound(_ term: QueryExpression, below column: PropertyName) -> Int64? {
+        guard case .binary(.gt, .column(let name), .literal(.number(let number))) = term,
+            name == column,
+            case .int(let value) = number.storage
+        else { return nil }
+        return value
+    }
+}
+
+extension MemoryStoreIndexes.InOrder {
+    fileprivate mutating func insert(_ value: Int64?, _ key: MemoryStoreState.Key) {
+        guard let value else { return missing += 1 }
+        let place = MemoryStoreIndexes.Place(value: value, key: key)
+        places.insert(place, at: position { $0 < place })
+    }
+
+    fileprivate mutating func remove(_ value: Int64?, _ key: MemoryStoreState.Key) {
+        guard let value else { return missing -= 1 }
+        let place = MemoryStoreIndexes.Place(value: value, key: key)
+        let position = position { $0 < place }
+        if position < places.count, places[position] == place { places.remove(at: position) }
+    }
+
+    /// The first place that is not before.
+    private func position(_ isBefore: (MemoryStoreIndexes.Place) -> Bool) -> Int {
+        if let last = places.last, isBefore(last) { return places.count }
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(places[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// The keys from an end on, as many as it takes to have `top` that match, and those that are equal to the last.
+    fileprivate func keys(
+        after bound: Int64?, descending: Bool, top: Int?, _ matches: (MemoryStoreState.Key) -> Bool
+    ) -> [MemoryStoreState.Key] {
+        let range = places[(bound.map { bound in position { $0.value <= bound } } ?? 0)...]
+        guard let top else { return range.map(\.key) }
+        var keys: [MemoryStoreState.Key] = []
+        var last: Int64?
+        func take(_ place: MemoryStoreIndexes.Place) -> Bool {
+            if keys.count >= top, place.value != last { return false }
+            if matches(place.key) {
+                keys.append(place.key)
+                last = place.value
+            }
+            return true
+        }
+        if descending {
+            for place in range.reversed() { if !take(place) { break } }
+        } else {
+            for place in range { if !take(place) { break } }
+        }
+        return keys
+    }
+}

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 public import SluiceBase
 
 /// A wire: how a tables backend wants to be asked and how it answers. One value for each backend family.
@@ -137,5 +138,157 @@ extension Dialect {
             throw SluiceError(.invalidArgument, "no dialect has the name \(name); known are \(names)")
         }
         self = dialect
+    }
+}
+
+extension Dialect {
+    /// Azure Mobile Apps (2015 to 2020), and the servers that speak as it does.
+    ///
+    /// `ZUMO-API-VERSION` is 2.0.0. System columns have no prefix and come unasked. Ids are texts, or integers in
+    /// tables that were made before, which can be used online alone. A list is an array, or
+    /// `{"results": […], "count": N}` where a count was asked for; a `Link` header has the next page's address, but
+    /// only where more rows were asked for than make a page: without one the list may go on. Updates are PATCH, deleted
+    /// records come back by `POST /tables/T/id`, filters are OData v3.
+    public static let azureV2 = Dialect(
+        name: "azure-v2", headers: [("ZUMO-API-VERSION", "2.0.0")], allowsIntegerIDs: true, reportsFeatures: true,
+        linksPages: false)
+}
+
+extension Dialect {
+    /// CommunityToolkit.Datasync 8 and later (from 2024).
+    ///
+    /// As ``azureV3``, but no version marks a request, the link to the next page is a query alone,
+    /// and a deleted record comes back by PUT of the record whole with `"deleted": false`.
+    public static let datasync = Dialect(
+        name: "datasync", createdAtColumn: nil, patchesUpdates: false,
+        undelete: .put, includeDeleted: ("__includedeleted", "true"), includeCount: ("$count", "true"), odata: .v4,
+        keptInQueries: "", agent: .datasync)
+}
+
+extension Dialect {
+    /// Microsoft.Datasync 5 and 6 (2021 to 2024).
+    ///
+    /// `ZUMO-API-VERSION` is 3.0.0. There is no `createdAt`. A list is `{"items": […], "count": N, "nextLink": "…"}`,
+    /// the link a whole address. Updates are PUT with the record whole, deleted records come back by PATCH with
+    /// `{"deleted": false}`, filters are OData v4, with every
+    /// character percent-encoded that is not unreserved.
+    public static let azureV3 = Dialect(
+        name: "azure-v3", headers: [("ZUMO-API-VERSION", "3.0.0")], createdAtColumn: nil, patchesUpdates: false,
+        undelete: .patch, includeDeleted: ("__includedeleted", "true"), includeCount: ("$count", "true"), odata: .v4,
+        keptInQueries: "", agent: .datasync)
+}
+
+extension Dialect {
+    /// Azure Mobile Services (2012 to 2015).
+    ///
+    /// No version marks a request; the application's key does. System columns begin with two underscores and come back
+    /// only when asked for with `__systemProperties`. Ids are texts, or integers in older tables. A list is an array,
+    /// or `{"results": […], "count": N}` where a count was asked for; no server links the next page. Updates
+    /// are PATCH, deleted records come back by `POST /tables/T/id`, filters are OData v3.
+    public static let azureV1 = Dialect(
+        name: "azure-v1",
+        columns: RowPage.SystemColumns(version: "__version", updatedAt: "__updatedAt", deleted: "__deleted"),
+        createdAtColumn: "__createdAt", asksForSystemProperties: true, allowsIntegerIDs: true,
+        sendsApplicationKey: true, reportsFeatures: true, linksPages: false)
+}
+
+/// How a client identifies itself, in `X-ZUMO-VERSION` and `User-Agent`.
+package enum ClientAgent: Sendable, Hashable {
+    /// As the clients of Mobile Services and Mobile Apps: `ZUMO/3.0 (lang=swift; os=Linux; …; version=…)`.
+    case zumo
+    /// As the clients of Datasync: `Datasync/… (…)`.
+    case datasync
+
+    /// The field's value. The operating system's version is left out, as it does where older clients cannot tell.
+    package var text: String {
+        switch self {
+        case .zumo:
+            "ZUMO/3.0 (lang=swift; os=\(Self.system); os_version=--; arch=\(Self.architecture); "
+                + "version=sluice-\(SluiceVersion.text))"
+        case .datasync:
+            "Datasync/\(SluiceVersion.text) (sluice; lang=swift; os=\(Self.system); arch=\(Self.architecture))"
+        }
+    }
+
+    private static var system: String {
+        #if os(Linux)
+            "Linux"
+        #elseif os(macOS)
+            "macOS"
+        #elseif os(iOS)
+            "iOS"
+        #else
+            "--"
+        #endif
+    }
+
+    private static var architecture: String {
+        #if arch(x86_64)
+            "x86_64"
+        #elseif arch(arm64)
+            "arm64"
+        #else
+            "--"
+        #endif
+    }
+}
+
+/// Which request brings the next page of a list.
+extension Dialect {
+    /// The request for the page after `page`, or nil after the last.
+    ///
+    /// The server's own word counts first: `nextLink` of the answer, else its `Link` header with `rel=next`. A link may
+    /// be absolute, a path with its query, or a query alone, with or without its question mark. Its query is asked of the
+    /// endpoint, whatever host it names (``PageLink``), where it leads to the resource of the request before. In the place of
+    /// any other link, as Mobile Apps writes one that has lost its path, comes the request before with a larger `$skip` and a
+    /// smaller `$top`; and likewise without a link on a wire that knows none, until a page is empty.
+    ///
+    /// There is no next page after an empty one, nor once as many rows have come as `$top` asked for, whatever the
+    /// link says.
+    ///
+    /// - Parameters:
+    ///   - response: the answer that held the page.
+    ///   - page: its rows.
+    ///   - request: what was asked, as it entered the chain: from ``list(table:query:endpoint:)`` or from here.
+    ///   - endpoint: the server.
+    package func nextPage(
+        after response: Response, page: RowPage, request: Request, endpoint: Endpoint
+    ) -> Request? {
+        guard let first = page.rows.first, let path = request.head.path else { return nil }
+        var parameters = QueryString(ofPath: path)
+        let wanted = request.context.paging.remaining ?? parameters["$top"].flatMap { Int($0) }
+        let remaining = wanted.map { $0 - page.rows.count }
+        if let remaining, remaining <= 0 { return nil }
+        var request = request
+        let previousFirst = request.context.paging.previousFirst
+        request.context.paging = Paging(remaining: remaining, previousFirst: first.id)
+        request.context.features.remove(.linkHeader)
+        if let linked = linkedPage(after: response, page: page, request: request, endpoint: endpoint) { return linked }
+        let link = page.nextLink ?? LinkHeader.next(in: response)
+        if link == nil {
+            // Servers that ignore $skip send the same page for ever.
+            if linksPages || previousFirst.map({ !$0.isEmpty && $0 == first.id }) ?? false { return nil }
+        }
+        guard let before = Int(parameters["$skip"] ?? "0"), before <= Int.max - page.rows.count else { return nil }
+        let skip = before + page.rows.count
+        if link == nil, let count = page.count, skip >= count { return nil }
+        parameters["$skip"] = String(skip)
+        if let remaining { parameters["$top"] = String(remaining) }
+        request.head.path = parameters.path
+        return request
+    }
+
+    /// The request that the answer's own link asks for, or nil where it has none that may be followed: see
+    /// ``nextPage(after:page:request:endpoint:)``. A page with a link is not the last one, even if it is empty: some
+    /// servers leave out rows after they have cut the page.
+    package func linkedPage(after response: Response, page: RowPage, request: Request, endpoint: Endpoint) -> Request? {
+        let header = page.nextLink == nil ? LinkHeader.next(in: response) : nil
+        guard let link = page.nextLink ?? header, let path = request.head.path,
+            let target = PageLink(link).target(from: path, endpoint: endpoint), target != path
+        else { return nil }
+        var next = request
+        next.head.path = target
+        if header != nil { next.context.features.insert(.linkHeader) }
+        return next
     }
 }

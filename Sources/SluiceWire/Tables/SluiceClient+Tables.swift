@@ -1,3 +1,6 @@
+public import HTTPTypes
+public import SluiceBase
+
 extension SluiceClient {
     /// The table of that name, without a type.
     public func table(_ name: String) -> Table { Table(name, client: self) }
@@ -14,4 +17,154 @@ extension SluiceClient {
 
     /// The custom call of that name: `/api/name`.
     public func api(_ name: String) -> CustomAPI { CustomAPI(name, client: self) }
+}
+
+/// A custom call of the server: `/api/name`, with whatever its author made of it.
+///
+/// ```swift
+/// struct Order: Codable { var sku: String }
+/// struct Receipt: Codable { var total: Double }
+///
+/// let orders = client.api("orders")
+/// let receipt = try await orders.call(Order(sku: "A-1"), returning: Receipt.self)
+/// let open = try await orders.call(method: .get, path: ["open"], parameters: ["limit": 5])
+/// let report = try await orders.send(Body(bytes: csv), headers: [.contentType: "text/csv"])
+/// ```
+///
+/// Name and path are encoded segment by segment, so no call leaves the endpoint's `/api/name`. Every call throws
+/// ``SluiceError`` by the answer's status as a table's calls do, with ``SluiceError/exchange``; `invalidArgument` for a
+/// name, path, parameter or header that is not sent at all. A call is not queued: without a network it fails.
+public struct CustomAPI: Sendable {
+    /// The client.
+    public let client: SluiceClient
+    /// The call's name.
+    public let name: String
+
+    init(_ name: String, client: SluiceClient) {
+        self.client = client
+        self.name = name
+    }
+
+    /// Calls with bytes or nothing, and gives the answer as it is: any status of 2xx, or 304.
+    ///
+    /// - Parameters:
+    ///   - body: the body; say its `Content-Type` in `headers`.
+    ///   - path: further segments after the name, not encoded.
+    public func send(
+        _ body: Body = .empty, method: HTTPRequest.Method = .post, path: [String] = [],
+        parameters: RequestParameters = [:], headers: HTTPFields = [:]
+    ) async throws -> Response {
+        try await answer(body, .apiGeneric, method, path, parameters, headers).response
+    }
+
+    /// Calls with JSON or nothing, and gives the JSON of the answer: null if it is empty.
+    ///
+    /// - Throws: see ``CustomAPI``; `brokenProtocol` for an answer that is not JSON.
+    @discardableResult
+    public func call(
+        _ body: JSON? = nil, method: HTTPRequest.Method = .post, path: [String] = [],
+        parameters: RequestParameters = [:], headers: HTTPFields = [:]
+    ) async throws -> JSON {
+        let body = body.map { Body(json: $0) } ?? .empty
+        return try document(await answer(body, .apiJSON, method, path, parameters, headers))
+    }
+
+    /// Calls with a value, and gives the answer as a value.
+    ///
+    /// - Throws: see ``CustomAPI``; `brokenProtocol` for an answer that is not JSON; `invalidRecord` for a value that
+    ///   cannot be sent, or an answer that does not fit `type`, with the `EncodingError` or `DecodingError` as cause.
+    public func call<Output: Decodable & Sendable>(
+        _ body: some Encodable & Sendable, returning type: Output.Type, method: HTTPRequest.Method = .post,
+        path: [String] = [], parameters: RequestParameters = [:], headers: HTTPFields = [:]
+    ) async throws -> Output {
+        let document: JSON
+        do {
+            document = try JSONRecordEncoder().encode(body)
+        } catch {
+            throw SluiceError(.invalidRecord, "the body of api \(name) cannot be sent", cause: error)
+        }
+        return try await typed(Body(json: document), type, method, path, parameters, headers)
+    }
+
+    /// Calls with nothing, and gives the answer as a value.
+    ///
+    /// - Throws: see ``CustomAPI``; `brokenProtocol` for an answer that is not JSON; `invalidRecord` for one that does
+    ///   not fit `type`, with the `DecodingError` as cause.
+    public func call<Output: Decodable & Sendable>(
+        returning type: Output.Type, method: HTTPRequest.Method = .post, path: [String] = [],
+        parameters: RequestParameters = [:], headers: HTTPFields = [:]
+    ) async throws -> Output {
+        try await typed(.empty, type, method, path, parameters, headers)
+    }
+
+    private func typed<Output: Decodable>(
+        _ body: Body, _ type: Output.Type, _ method: HTTPRequest.Method, _ path: [String],
+        _ parameters: RequestParameters, _ headers: HTTPFields
+    ) async throws -> Output {
+        let answer = try await answer(body, .apiTyped, method, path, parameters, headers)
+        let document = try document(answer)
+        do {
+            return try JSONRecordDecoder().decode(type, from: document)
+        } catch {
+            throw SluiceError(
+                .invalidRecord, "the answer of api \(name) does not fit \(type)", status: answer.response.status,
+                cause: error
+            ).with(Exchange(answer.request, answer.response, client.dialect))
+        }
+    }
+}
+
+/// How a custom call is sent, and what its answer comes to.
+extension CustomAPI {
+    func answer(
+        _ body: Body, _ kind: RequestFeatures, _ method: HTTPRequest.Method, _ path: [String],
+        _ parameters: RequestParameters, _ headers: HTTPFields
+    ) async throws -> (request: Request, response: Response) {
+        let request = try self.request(body, kind, method, path, parameters, headers)
+        let response = try await client.send(request)
+        if response.status != 304, let failure = client.dialect.failure(response, for: request.context) {
+            throw failure.with(Exchange(request, response, client.dialect))
+        }
+        return (request, response)
+    }
+
+    /// The document of an answer; null for an empty one.
+    func document(_ answer: (request: Request, response: Response)) throws(SluiceError) -> JSON {
+        if answer.response.body.isEmpty { return .null }
+        do throws(JSONParseError) {
+            return try answer.response.body.json
+        } catch {
+            throw SluiceError(
+                .brokenProtocol, "the answer of api \(name) is not JSON", status: answer.response.status,
+                cause: error
+            ).with(Exchange(answer.request, answer.response, client.dialect))
+        }
+    }
+
+    private func request(
+        _ body: Body, _ kind: RequestFeatures, _ method: HTTPRequest.Method, _ path: [String],
+        _ parameters: RequestParameters, _ headers: HTTPFields
+    ) throws(SluiceError) -> Request {
+        for segment in [name] + path where segment.isEmpty || segment == "." || segment == ".." {
+            throw SluiceError(.invalidArgument, "'\(segment)' cannot be a segment of the path of api \(name)")
+        }
+        // What frames the message and names its receiver is the transport's.
+        let reserved: Set<String> = ["host", "content-length", "transfer-encoding", "connection"]
+        if let field = headers.first(where: { reserved.contains($0.name.canonicalName) }) {
+            throw SluiceError(.invalidArgument, "the header field \(field.name) is the transport's own")
+        }
+        let endpoint = client.endpoint
+        var head = HTTPRequest(
+            method: method, scheme: endpoint.scheme, authority: endpoint.authority,
+            path: endpoint.target(["api", name] + path))
+        head.headerFields[.accept] = "application/json"
+        if !body.isEmpty, kind != .apiGeneric { head.headerFields[.contentType] = "application/json" }
+        for (name, value) in client.dialect.headers {
+            if let name = HTTPField.Name(name) { head.headerFields[name] = value }
+        }
+        for name in Set(headers.map(\.name)) { head.headerFields[fields: name] = headers[fields: name] }
+        var request = Request(head, body: body, context: RequestContext(action: .custom, features: kind))
+        request.append(try parameters.validated(table: nil))
+        return request
+    }
 }

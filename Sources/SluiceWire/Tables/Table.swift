@@ -1,3 +1,4 @@
+internal import HTTPTypes
 public import SluiceBase
 
 /// A table at the server, without a type: its records are JSON objects.
@@ -122,5 +123,116 @@ public struct Table: Sendable {
     func usable(_ version: String?, for id: RecordID) -> String? {
         if case .integer = id { return nil }
         return version
+    }
+}
+
+extension Table {
+    /// Brings a deleted record back, in a table that keeps deleted records.
+    ///
+    /// - Parameter version: the version that the deleted record must still have, if any.
+    /// - Returns: the server's record.
+    /// - Throws: see ``Table``; `invalidRecord` for an integer id, since such tables keep no deleted records.
+    @discardableResult
+    public func undelete(
+        id: some RecordIDConvertible, version: String? = nil, parameters: RequestParameters = [:]
+    ) async throws -> JSON {
+        try await undelete(try validated(id), version, parameters)
+    }
+
+    /// Brings a deleted record back, as the server has it, if it still has the version that `record` has.
+    ///
+    /// - Returns: the server's record.
+    /// - Throws: as ``undelete(id:version:parameters:)``.
+    @discardableResult
+    public func undelete(_ record: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
+        try TableRules.validate(table: name)
+        let id = try TableRules.requiredID(of: record, table: name, dialect: dialect)
+        return try await undelete(id, record[dialect.columns.version]?.string, parameters)
+    }
+
+    private func undelete(
+        _ id: RecordID, _ version: String?, _ parameters: RequestParameters
+    ) async throws -> JSON {
+        guard case .string = id else {
+            throw TableRules.refusal("only records with text ids can be brought back", name, id)
+        }
+        var whole: JSON?
+        var version = version
+        if dialect.undelete == .put {
+            // The wire brings a record back by putting it there whole, so it has to be read first; and what is put
+            // must still be what was read.
+            let found = try await lookup(id: id, includeDeleted: true, parameters: parameters)
+            whole = found
+            version = version ?? found[dialect.columns.version]?.string
+        }
+        let request = dialect.undelete(
+            table: name, id: id, record: whole, version: version, endpoint: client.endpoint)
+        return try await changed(request, parameters, sent: whole ?? JSON(members: [(dialect.columns.id, JSON(id))]))
+    }
+}
+
+/// How a table's requests are sent, and what their answers come to.
+extension Table {
+    /// Sends a request as one of this table's.
+    ///
+    /// - Returns: what was sent into the chain, and the answer.
+    func send(_ request: Request, _ parameters: RequestParameters = [:]) async throws -> (Request, Response) {
+        var request = request
+        request.append(try parameters.validated(table: name))
+        request.context.features.formUnion(kind)
+        request.context.systemProperties = systemProperties.map { dialect.selection(of: $0) }
+        do {
+            return (request, try await client.send(request))
+        } catch var error as SluiceError {
+            // A transport need not know what the request is about.
+            error.table = error.table ?? name
+            error.recordID = error.recordID ?? request.context.recordID
+            throw error
+        }
+    }
+
+    /// The record of the answer; nil where it has none by right.
+    func record(_ request: Request, _ parameters: RequestParameters) async throws -> JSON? {
+        let (request, response) = try await send(request, parameters)
+        do {
+            return try dialect.record(in: response, for: request.context)
+        } catch {
+            throw error.with(exchange(request, response))
+        }
+    }
+
+    /// The server's record after a change. A server that answers without one (204) has taken what was sent; its version
+    /// is then that of the entity tag, or unknown.
+    func changed(_ request: Request, _ parameters: RequestParameters, sent: JSON) async throws -> JSON {
+        let (request, response) = try await send(request, parameters)
+        do {
+            if let record = try dialect.record(in: response, for: request.context) { return record }
+        } catch {
+            throw error.with(exchange(request, response))
+        }
+        var record = sent
+        let version = response.head.headerFields[.eTag].flatMap { ETag($0).version }
+        record[dialect.columns.version] = version.map { JSON($0) }
+        return record
+    }
+
+    /// The page of the answer to a list.
+    func page(_ request: Request, _ parameters: RequestParameters, after previous: PageCursor?) async throws
+        -> TablePage<JSON>
+    {
+        let (request, response) = try await send(request, parameters)
+        do throws(SluiceError) {
+            let page = try dialect.page(in: response, for: request.context, requiresIDs: false)
+            let wanted = max(0, request.context.paging.remaining ?? page.rows.count)
+            return TablePage(
+                rows: page.rows.indices.prefix(wanted).map { page.record(at: $0) }, count: page.count,
+                cursor: try PageCursor.after(page, response, to: request, previous: previous, client: client))
+        } catch {
+            throw error.with(exchange(request, response))
+        }
+    }
+
+    private func exchange(_ request: Request, _ response: Response) -> Exchange {
+        Exchange(request, response, dialect, systemProperties ?? .all)
     }
 }

@@ -27,6 +27,16 @@ struct GUIDCaseTests {
 
         var rows: [String: JSON] { state.withLock { $0.rows } }
 
+        /// Writes all ids as it spells them by now.
+        func respell() {
+            state.withLock { state in
+                let rows = state.rows.values.map { row in
+                    row.setting(["id": JSON(spelled(row["id"]?.string ?? ""))])
+                }
+                state.rows = Dictionary(rows.map { ($0["id"]?.string ?? "", $0) }) { first, _ in first }
+            }
+        }
+
         func send(_ request: Request) async throws -> Response {
             let body = request.body.isEmpty ? JSON.object : try request.body.json
             let last = (request.head.path ?? "").prefix { $0 != "?" }.split(separator: "/").last.map(String.init) ?? ""
@@ -85,6 +95,28 @@ struct GUIDCaseTests {
         try await items.delete(id: Self.id.lowercased())
         #expect(try await context.push().isClean)
         #expect(server.rows.isEmpty)
+    }
+
+    @Test("a list that spells a settled record otherwise moves it, and makes no second one")
+    func settled() async throws {
+        let isUpper = Mutex(false)
+        let server = Server(losesAnswer: false) { id in
+            isUpper.withLock { $0 } ? id.uppercased() : id.lowercased()
+        }
+        let client = SluiceClient(
+            endpoint: try Endpoint("http://model.test"), transport: server, options: ClientOptions(retry: .never))
+        let context = try await SyncContext(client: client, store: MemoryStore(), tables: [])
+        let items = try context.table("items")
+        try await items.insert(["id": JSON(Self.id.lowercased()), "t": "1"])
+        #expect(try await context.push().isClean)
+        isUpper.withLock { $0 = true }
+        server.respell()
+        try await items.pull(named: "all")
+        #expect(try await items.records().map { $0["id"] } == [JSON(Self.id.uppercased())])
+        isUpper.withLock { $0 = false }
+        server.respell()
+        try await items.pull(named: "all")
+        #expect(try await items.records().map { $0["id"] } == [JSON(Self.id.lowercased())])
     }
 
     @Test("ids are the same by their bytes, and GUIDs in any case")

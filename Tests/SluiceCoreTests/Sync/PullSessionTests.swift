@@ -239,4 +239,24 @@ struct PullSessionTests {
         #expect(next == PullRequest(position: .behindID("b"), skip: 0, top: 2))
         #expect(isFinished(session.handle(.page(PullPage(rows: [])))))
     }
+
+    @Test("a server that repeats the same few rows has those alone, unless it links to more", arguments: [false, true])
+    func repeatsRows(linksOn: Bool) {
+        var session = FullPullSession(query: Query("t"), pageSize: 50, sorts: false)
+        _ = session.handle(.began)
+        let page = PullPage(rows: ["a", "b", "c", "d"].map { row($0, nil) }, linksOn: linksOn)
+        var effect = session.handle(.page(page))
+        for _ in 0..<20 where !isFinished(effect) {
+            if case .commit = effect {
+                effect = session.handle(.committed)
+            } else {
+                effect = session.handle(.page(page))
+            }
+        }
+        guard case .finish(let error) = effect else {
+            Issue.record("the pull has no end")
+            return
+        }
+        #expect(error?.code == (linksOn ? .brokenProtocol : nil))
+    }
 }

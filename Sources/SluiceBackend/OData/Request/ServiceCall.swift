@@ -136,3 +136,74 @@ extension ETag {
     /// The entity tag of a version; nil for a record that shows none.
     static func odata(_ version: String?) -> String? { version.map { "W/" + quoted($0) } }
 }
+
+/// What a client would like (`Prefer`, RFC 7240; OData 4.01 Protocol, section 8.2.8), and which of it was done.
+struct Preferences: Sendable {
+    /// Whether the answer to a change holds the entity; nil where the client has no wish.
+    let returnsEntity: Bool?
+    /// The most rows of a page.
+    let pageSize: Int?
+    /// Whether a list is to end with a delta link.
+    let tracksChanges: Bool
+    /// Whether a batch goes on after a request that failed.
+    let continuesOnError: Bool
+
+    init(_ headers: HTTPFields) {
+        var wishes: [String: String] = [:]
+        let fields = HTTPField.Name("Prefer").map { headers[values: $0] } ?? []
+        for wish in fields.flatMap({ $0.split(separator: ",") }) {
+            let sides = wish.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map {
+                $0.filter { !" \t\"".contains($0) }.lowercased()
+            }
+            guard let name = sides.first else { continue }
+            let bare = name.hasPrefix("odata.") ? String(name.dropFirst(6)) : name
+            if wishes[bare] == nil { wishes[bare] = sides.count > 1 ? sides[1] : "true" }
+        }
+        switch wishes["return"] {
+        case "representation": returnsEntity = true
+        case "minimal": returnsEntity = false
+        default:
+            returnsEntity = wishes["return-content"] != nil ? true : wishes["return-no-content"] != nil ? false : nil
+        }
+        pageSize = wishes["maxpagesize"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+        tracksChanges = wishes["track-changes"] != nil
+        continuesOnError = wishes["continue-on-error"].map { $0 != "false" } ?? false
+    }
+}
+
+extension ServiceCall {
+    /// The set's table with its links, and the tables that these and theirs lead to, as filters and orders may name their
+    /// properties.
+    func relatives(of set: EntitySet) -> QueryRelatives {
+        var main = set.table.schema
+        main.references = references(of: set)
+        var tables: [String: QueryRelatives.Table] = [:]
+        var waiting = [set]
+        while let next = waiting.popLast() {
+            for link in next.links {
+                guard let target = model.set(link.target), tables[target.table.name] == nil else { continue }
+                tables[target.table.name] = table(target)
+                waiting.append(target)
+            }
+        }
+        return QueryRelatives(main, tables)
+    }
+
+    private func table(_ set: EntitySet) -> QueryRelatives.Table {
+        let request = tableRequest(set)
+        var shown = set.table.schema
+        // What no client can name is not there for it.
+        shown.columns.removeAll { request.column($0.name) != $0.name }
+        shown.references = references(of: set)
+        return QueryRelatives.Table(schema: shown, stored: set.table.schema)
+    }
+
+    private func references(of set: EntitySet) -> [TableSchema.Reference] {
+        set.links.compactMap { link in
+            guard let target = model.set(link.target)?.table.name else { return nil }
+            let name = ODataName.decoded(link.name)
+            return link.isCollection
+                ? .init(name, toMany: target, where: link.column) : .init(name, to: target, by: link.column)
+        }
+    }
+}

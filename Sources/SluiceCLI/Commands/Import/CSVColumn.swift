@@ -21,7 +21,8 @@ struct CSVColumn: Hashable {
             guard !field.text.isEmpty else { throw refusal("a column has no name") }
             // What a table calls by that name would be left out, an id for one.
             guard field.isQuoted || !Self.hasBlankEnd(field.text) else {
-                throw refusal("the column name “\(cut(field.text))” has a blank at an end; take it away, or quote the name")
+                throw refusal(
+                    "the column name “\(cut(field.text))” has a blank at an end; take it away, or quote the name")
             }
             guard names.insert(PropertyName(field.text)).inserted else {
                 throw refusal("there are two columns \(cut(field.text))")
@@ -34,7 +35,7 @@ struct CSVColumn: Hashable {
     }
 
     private static func hasBlankEnd(_ name: String) -> Bool {
-        [name.utf8.first, name.utf8.last].contains { $0 == 0x20 || $0 == 0x09 }
+        name.hasPrefix(" ") || name.hasSuffix(" ") || name.hasPrefix("\t") || name.hasSuffix("\t")
     }
 
     /// The field as a value: null for an empty one without quotes.

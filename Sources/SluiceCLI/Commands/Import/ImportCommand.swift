@@ -102,3 +102,195 @@ struct ImportCommand: OutcomeCommand {
 }
 
 extension ImportFile.Format: ExpressibleByArgument {}
+
+/// Brings the records of a file into a table, step by step: each step is one transaction.
+struct RecordImport {
+    /// How many records were stored, and how.
+    struct Tally: Sendable {
+        var inserted = 0
+        var updated = 0
+        var unchanged = 0
+
+        /// How many records are in the store now as the file has them.
+        var stored: Int { inserted + updated + unchanged }
+    }
+
+    /// A step that would have more is ended before its time, whatever its number of records.
+    private static let mostBytes = 64 << 20
+
+    let table: String
+    let step: ImportStep
+    /// Whether records that are there are updated.
+    let upserts: Bool
+    /// Whether null says of a new record that it has no such property.
+    let leavesOutNulls: Bool
+    private let context: SyncContext
+    /// The properties that only the server sets: what a file says of them is left out, as in every local change.
+    private let system: Set<PropertyName>
+    /// The property that marks a record as deleted.
+    private let deletion: PropertyName
+
+    private(set) var tally = Tally()
+    /// How many records were read.
+    private(set) var read = 0
+    /// The properties that the file has and only the server sets.
+    private(set) var leftOut: Set<PropertyName> = []
+    /// The number of records that the file marks as deleted: those are left out.
+    private(set) var deleted = 0
+    /// The line of the last record that is stored; nil before there is one.
+    private(set) var lastLine: Int?
+    /// Whether a record is stored under an id that the file does not have, so that a repeat would make another.
+    private(set) var hasMadeIDs = false
+    /// On which line an id was first, by its hash. The store knows which ids are there; this only names the line.
+    private var firstLines: [Int: Int] = [:]
+    /// What was read and is for the next step.
+    private var waiting: ImportFile.Record?
+
+    init(_ session: ClientSession, table: String, step: ImportStep, upserts: Bool, leavesOutNulls: Bool) {
+        (self.table, self.step, self.upserts, self.leavesOutNulls) = (table, step, upserts, leavesOutNulls)
+        context = session.context
+        // A table that stays here has none of a server's: all that the file says is the application's own.
+        system = context.localOnly.tables.contains(table) ? [] : session.settings.dialect.pushColumns.system
+        deletion = session.settings.dialect.pushColumns.deleted
+    }
+
+    /// Writes all records of the file.
+    ///
+    /// - Parameter progress: told how many records were read.
+    /// - Throws: ``ImportFile/Problem``: the steps before it are stored, and nothing of its own.
+    mutating func run(_ file: inout ImportFile, _ progress: (Int) -> Void) async throws {
+        let table = table
+        let schema = try await context.store.read { try $0.tables().first { $0.name == table } }
+        try file.begin(schema)
+        while true {
+            let records = try nextStep(of: &file, progress)
+            guard let last = records.last else { return }
+            let written = try await write(records)
+            tally.inserted += written.inserted
+            tally.updated += written.updated
+            tally.unchanged += written.unchanged
+            lastLine = last.line
+            hasMadeIDs = hasMadeIDs || records.contains { !$0.hasOwnID }
+        }
+    }
+
+    private mutating func nextStep(of file: inout ImportFile, _ progress: (Int) -> Void) throws -> [ImportFile.Record] {
+        let makeID = context.options.environment.makeID
+        // Hooks have to be asked again about a record that they have changed in the same transaction, and they are asked
+        // a few times only.
+        let isOncePerStep = upserts && step != .all && !context.options.hooks.isEmpty
+        var records: [ImportFile.Record] = []
+        var ids: Set<RecordID> = []
+        var bytes = 0
+        while !isFull(records.count, bytes) {
+            var next = waiting
+            waiting = nil
+            if next == nil {
+                next = try file.next(makeID)
+                read += next == nil ? 0 : 1
+                progress(read)
+            }
+            guard let record = next else { break }
+            leftOut.formUnion(record.content.names.filter { system.contains($0) && record.content[$0] != .null })
+            let mark = system.contains(deletion) ? record.content[deletion] : nil
+            if mark?.bool == true || mark?.string?.lowercased() == "true" {
+                deleted += 1
+                continue
+            }
+            if isOncePerStep, !ids.insert(record.id).inserted {
+                waiting = record
+                break
+            }
+            if !upserts, record.hasOwnID, firstLines[record.id.hashValue] == nil {
+                firstLines[record.id.hashValue] = record.line
+            }
+            bytes += record.size
+            records.append(record)
+        }
+        return records
+    }
+
+    private func isFull(_ count: Int, _ bytes: Int) -> Bool {
+        guard case .records(let most) = step else { return false }
+        return count >= most || bytes >= Self.mostBytes
+    }
+
+    private func write(_ records: [ImportFile.Record]) async throws -> Tally {
+        let (table, upserts, leavesOutNulls, system) = (table, upserts, leavesOutNulls, system)
+        do {
+            return try await context.write { transaction in
+                var tally = Tally()
+                for record in records {
+                    do {
+                        let known = upserts ? try transaction.lookup(id: record.id, in: table) : nil
+                        if let known {
+                            let changes = Self.changes(record.content, to: known, system)
+                            if changes.count > 1 { try transaction.update(changes, in: table) }
+                            tally.updated += changes.count > 1 ? 1 : 0
+                            tally.unchanged += changes.count > 1 ? 0 : 1
+                        } else {
+                            let content = leavesOutNulls ? Self.withoutNulls(record.content) : record.content
+                            try transaction.insert(content, in: table)
+                            tally.inserted += 1
+                        }
+                    } catch let error as SluiceError where error.recordID != nil || error.code == .invalidRecord {
+                        throw problem(error, record)
+                    }
+                }
+                return tally
+            }
+        } catch let error as SluiceError {
+            // Hooks refuse outside of the transaction.
+            guard let id = error.recordID, let record = records.first(where: { $0.id == id }) else {
+                throw ImportFile.Problem(line: nil, failure: CommandFailure(error))
+            }
+            throw problem(error, record)
+        }
+    }
+
+    private func problem(_ error: SluiceError, _ record: ImportFile.Record) -> ImportFile.Problem {
+        var failure = CommandFailure(error)
+        if error.code == .recordExists, let first = firstLines[record.id.hashValue], first != record.line {
+            failure.message = "the record is given twice, on lines \(first) and \(record.line)"
+        }
+        return ImportFile.Problem(line: record.line, failure: failure)
+    }
+
+    /// What the file says otherwise, and the id. Null and absent are the same here: servers differ in which of the two
+    /// they write.
+    private static func changes(_ content: JSON, to known: JSON, _ system: Set<PropertyName>) -> JSON {
+        var changes: JSON = ["id": known["id"] ?? .null]
+        for (name, value) in content.members ?? [] where name != "id" && !system.contains(name) {
+            if known[name] ?? .null != value { changes[name] = value }
+        }
+        return changes
+    }
+
+    private static func withoutNulls(_ content: JSON) -> JSON {
+        JSON(members: (content.members ?? []).lazy.filter { !$0.value.isNull }.map { ($0.name, $0.value) })
+    }
+}
+
+/// How many records an import writes in one transaction.
+enum ImportStep: Hashable, ExpressibleByArgument {
+    /// So many, one at least.
+    case records(Int)
+    case all
+
+    init?(argument: String) {
+        if argument == "all" || argument == "0" {
+            self = .all
+        } else if let count = Int(argument), count > 0 {
+            self = .records(count)
+        } else {
+            return nil
+        }
+    }
+
+    var defaultValueDescription: String {
+        switch self {
+        case .records(let count): String(count)
+        case .all: "all"
+        }
+    }
+}

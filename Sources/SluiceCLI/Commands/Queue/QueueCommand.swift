@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Sluice
 internal import SluiceDaemon
 
@@ -81,6 +82,155 @@ extension QueueRepairCommand {
             return Outcome(
                 json: ["operation": JSON(operation.id), "done": JSON(done)],
                 text: ["\(done) \(Plain.line(operation.id))"])
+        }
+    }
+}
+
+struct QueueExportCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Print the changes that wait, for import into another store.",
+        discussion: """
+            One JSON document a line, with all that another store needs to send them: their records, what these were \
+            made on, tags and groups. It holds no credentials. The changes stay in the queue.
+            """)
+
+    @OptionGroup(title: "Which changes") var which: QueueFilterOptions
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome() async throws -> Outcome {
+        try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
+            let lines = try await session.context.queue.export(which.filter).split(separator: "\n").map(String.init)
+            return Outcome(json: ["operations": JSON(try lines.map { try JSON(parsing: Array($0.utf8)) })], text: lines)
+        }
+    }
+}
+
+struct QueueImportCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Put exported changes at the end of the queue: all of them, or none.",
+        discussion: "Changes that are in the queue or were imported before are skipped.")
+
+    @Argument(help: "The file that queue export printed, or - for standard input.")
+    var file: String
+
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome() async throws -> Outcome {
+        let text = try read()
+        let settings = try ClientSettings(connection)
+        return try await ClientSession.run(settings, usesNetwork: false, makesStore: true) { session in
+            let result = try await session.context.queue.import(text)
+            return Outcome(
+                json: ["imported": JSON(result.imported), "skipped": JSON(result.skipped)],
+                text: ["imported \(Plain.count(result.imported, "change")), skipped \(result.skipped)"])
+        }
+    }
+
+    private func read() throws -> String {
+        let input =
+            file == "-" ? StandardInput.read() : FileManager.default.contents(atPath: file).map { Array($0) }
+        guard let input else { throw CommandFailure.usage("\(Plain.line(file)) cannot be read") }
+        guard let text = String(validating: input, as: UTF8.self) else {
+            throw CommandFailure(.usage, "invalidJSON", "the export is not UTF-8")
+        }
+        return text
+    }
+}
+
+struct QueueListCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the changes that wait, in the order in which they will be sent.",
+        discussion: "A long queue is listed page by page: --skip goes on.")
+
+    @OptionGroup(title: "Which changes") var which: QueueFilterOptions
+
+    @Option(help: ArgumentHelp("List so many changes at the most.", valueName: "n"))
+    var top = 1000
+
+    @Option(help: ArgumentHelp("Leave out the first ones.", valueName: "n"))
+    var skip = 0
+
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func validate() throws {
+        guard top > 0, skip >= 0 else { throw ValidationError("--top is 1 or more, --skip is 0 or more") }
+    }
+
+    func outcome() async throws -> Outcome {
+        try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
+            let queue = session.context.queue
+            let operations = try await queue.operations(which.filter, skip: skip, top: top)
+            let count = try await queue.count(which.filter)
+            let end = skip + operations.count
+            let tables = try await TableStatus.all(in: session, try await session.context.status().cursors)
+            let json: JSON = [
+                "operations": JSON(operations.map(\.json)), "count": JSON(count),
+                "next": end < count ? JSON(end) : .null, "tables": JSON(tables.map(\.json)),
+            ]
+            let widest = StandardStream.output.isTerminal ? 48 : Int.max
+            var text = operations.isEmpty ? [] : QueueReport.table(operations).lines(widest: widest)
+            if count == 0 {
+                let all = try await queue.count(QueueFilter())
+                text.append(all == 0 ? "nothing waits" : "none of \(Plain.count(all, "change")) is like that")
+            }
+            if end < count {
+                text.append("\(Plain.count(end)) of \(Plain.count(count, "change")): go on with --skip \(end)")
+            }
+            return Outcome(json: json, text: text + tables.filter { !$0.isSettled }.map(\.text))
+        }
+    }
+}
+
+struct QueueShowCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show one change that waits, with the copies of its record.")
+
+    @Argument(help: "The operation's id, from sluice queue list.")
+    var id: String
+
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome() async throws -> Outcome {
+        try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
+            let queue = session.context.queue
+            guard let operation = try await queue.operation(id) else {
+                throw CommandFailure.usage("there is no operation \(id) in the queue")
+            }
+            let copies = try await queue.copies(of: operation)
+            let server = operation.failure?.serverRecord
+            var json = operation.json
+            json["body"] = try await queue.body(of: operation) ?? .null
+            json["local"] = copies.local ?? .null
+            json["base"] = copies.base ?? .null
+            json["mirror"] = copies.mirror ?? .null
+            json["server"] = server ?? .null
+            let heading =
+                "\(operation.kind.rawValue) of \(operation.table) \(Plain.line(operation.recordID.text)), "
+                + "revision \(operation.revision): \(operation.state.rawValue), "
+                + "sent \(Plain.count(operation.attempts, "time"))"
+            let reason = operation.failure.map { ["reason: \(Plain.line($0.message))"] } ?? []
+            let time = operation.notBefore.map { ["not before: \($0)"] } ?? []
+            let widest = StandardStream.output.isTerminal ? 32 : Int.max
+            return Outcome(
+                json: json,
+                text: [heading] + reason + time + QueueReport.table(copies, server: server).lines(widest: widest))
+        }
+    }
+}
+
+struct QueueAuditCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit", abstract: "List what was given up or changed in the queue on purpose, the oldest first.")
+
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome() async throws -> Outcome {
+        try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
+            let entries = try await session.context.queue.audit()
+            let widest = StandardStream.output.isTerminal ? 48 : Int.max
+            return Outcome(
+                json: ["entries": JSON(entries.map { QueueReport.json($0) })],
+                text: entries.isEmpty ? ["nothing was given up"] : QueueReport.table(entries).lines(widest: widest))
         }
     }
 }

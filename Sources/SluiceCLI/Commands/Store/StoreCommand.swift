@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Sluice
 internal import SluiceDaemon
+internal import SluiceTesting
 
 /// The commands about the file that holds the local store.
 struct StoreCommand: AsyncParsableCommand {
@@ -60,5 +61,156 @@ struct StoreBreakLeaseCommand: OutcomeCommand {
             try await session.context.breakLease()
             return Outcome(json: ["lease": "free"], text: ["the store is free to be synchronised"])
         }
+    }
+}
+
+struct StoreConformCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "conform", abstract: "Try everything that a store has to do, with a new store on this machine.",
+        discussion: """
+            The kit by which stores are tested, run in a folder of the disk that a store is to be on, with the SQLite or \
+            SQLCipher that is installed. Ends with 6 if a check fails. A store of your own runs the same kit in its tests.
+            """)
+
+    @Option(
+        help: ArgumentHelp("Where to make the stores; by default in the system's temporary folder.", valueName: "dir"))
+    var folder: String?
+
+    @Flag(help: "With encrypted stores.")
+    var encrypted = false
+
+    @Flag(help: "Print exactly one JSON document.")
+    var json = false
+
+    func outcome() async throws -> Outcome {
+        let place = URL(fileURLWithPath: folder ?? FileManager.default.temporaryDirectory.path)
+            .appendingPathComponent("sluice-conform-\(UUID().uuidString)").path
+        let encryption = encrypted ? StoreEncryption.key(try StoreKey.random()) : nil
+        var failures: [(check: String, reason: String)] = []
+        let checks = LocalStoreConformance.checks.map { check in
+            (
+                "\(check)",
+                { (open: @escaping @Sendable () throws -> SQLiteStore) in try await check.run(makeStore: open) }
+            )
+        }
+        let reopenChecks = LocalStoreConformance.reopenChecks.map { check in
+            ("\(check)", { (open: @escaping @Sendable () throws -> SQLiteStore) in try await check.run(open: open) })
+        }
+        let all = checks + reopenChecks
+        let bar = ProgressBar("conform", total: all.count)
+        for (index, (name, run)) in all.enumerated() {
+            let path = "\(place)/\(index)/store.db"
+            do {
+                try FileManager.default.createDirectory(atPath: "\(place)/\(index)", withIntermediateDirectories: true)
+                try await run { try SQLiteStore(path: path, encryption: encryption) }
+            } catch {
+                failures.append((name, "\(error)"))
+            }
+            try? FileManager.default.removeItem(atPath: "\(place)/\(index)")
+            bar.update(index + 1)
+        }
+        bar.finish()
+        try? FileManager.default.removeItem(atPath: place)
+        var outcome = Outcome(
+            json: [
+                "checks": JSON(all.count),
+                "failures": JSON(
+                    failures.map { ["check": JSON($0.check), "reason": JSON($0.reason)] as JSON }),
+            ],
+            text: ["\(Plain.count(all.count, "check")), \(failures.count) failed"]
+                + failures.map { Plain.line("\($0.check): \($0.reason)") })
+        if let first = failures.first {
+            outcome.add(CommandFailure(.store, "storeDoesNotConform", "\(first.check): \(first.reason)"))
+        }
+        return outcome
+    }
+}
+
+/// The key that a store is to have from now on.
+struct NewKeyOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The new key: a file of 32 bytes or 64 digits.", valueName: "file"))
+    var newKeyFile: String?
+
+    @Option(help: ArgumentHelp("A file with the new passphrase.", valueName: "file"))
+    var newPassphraseFile: String?
+
+    func encryption() throws -> StoreEncryption {
+        guard let source = try StoreKeySource(keyFile: newKeyFile, passphraseFile: newPassphraseFile) else {
+            throw CommandFailure.usage("give --new-key-file or --new-passphrase-file")
+        }
+        return try source.encryption()
+    }
+}
+
+/// Writes a store anew with another key, or with one or none.
+private func convert(
+    _ connection: ConnectionOptions, hasKey: Bool, to target: StoreEncryption?, _ done: String
+) async throws -> Outcome {
+    let settings = try ClientSettings(connection)
+    let path = try settings.requireStore()
+    if hasKey, settings.storeKey == nil {
+        throw CommandFailure.usage("give the store's key: --key-file, --passphrase-file or the environment")
+    }
+    try await SQLiteStore.convert(
+        path: path, from: hasKey ? try settings.storeKey?.encryption() : nil, to: target,
+        options: settings.storeOptions)
+    return Outcome(json: ["store": JSON(path), "done": JSON(done)], text: ["\(Plain.line(path)) is \(done)"])
+}
+
+struct StoreEncryptCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "encrypt", abstract: "Encrypt a plain store.",
+        discussion: """
+            It is written anew beside itself and compared before it takes the name, so that one whole store stands there \
+            at every moment. The old file is then overwritten and removed. Nobody may have the store open.
+            """)
+
+    @OptionGroup(title: "New key") var new: NewKeyOptions
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome() async throws -> Outcome {
+        try await convert(connection, hasKey: false, to: try new.encryption(), "encrypted")
+    }
+}
+
+struct StoreDecryptCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "decrypt", abstract: "Take the encryption of a store away.",
+        discussion: "As encrypt does it, the other way round.")
+
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome() async throws -> Outcome {
+        try await convert(connection, hasKey: true, to: nil, "no longer encrypted")
+    }
+}
+
+struct StoreRekeyCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rekey", abstract: "Give an encrypted store another key.",
+        discussion: "As encrypt does it, from the key it has to the new one.")
+
+    @OptionGroup(title: "New key") var new: NewKeyOptions
+    @OptionGroup(title: "Store and server") var connection: ConnectionOptions
+
+    func outcome() async throws -> Outcome {
+        try await convert(connection, hasKey: true, to: try new.encryption(), "encrypted with the new key")
+    }
+}
+
+struct StoreMakeKeyCommand: OutcomeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "make-key", abstract: "Write a new random key to a new file that only its owner may read.")
+
+    @Argument(help: "The file to make.")
+    var file: String
+
+    @Flag(help: "Print exactly one JSON document.")
+    var json = false
+
+    func outcome() async throws -> Outcome {
+        try StoreKey.random().write(toFile: file)
+        return Outcome(
+            json: ["key": JSON(file)], text: ["a new key is in \(Plain.line(file)); without it nobody opens the store"])
     }
 }

@@ -1,5 +1,6 @@
+internal import HTTPTypes
 internal import Logging
-internal import SluiceCore
+package import SluiceCore
 
 /// Answers the host functions that a plugin's script calls. Only the plugins' thread touches it.
 package final class HostFunctions {
@@ -134,4 +135,159 @@ package final class HostFunctions {
 final class KeyValueBox {
     var values: KeyValues
     init(_ saved: [String: JSON]) { values = KeyValues(saved) }
+}
+
+/// The query of a request's address, by the decoded names of its parts.
+enum QueryFunctions {
+    /// Longer than any server takes.
+    static let maximumBytes = 64 << 10
+
+    private static func query(_ arguments: HostArguments) throws -> QueryString {
+        let text = try arguments.text(0)
+        guard text.utf8.count <= maximumBytes else {
+            throw ScriptFailure(.runtime, "the query has more than \(maximumBytes) bytes")
+        }
+        return QueryString(ofPath: "?\(text)")
+    }
+
+    static func value(_ arguments: HostArguments) throws -> JSON? {
+        try query(arguments)[try arguments.text(1, "the name of a part")].map { JSON($0) }
+    }
+
+    /// The query with a part set, or taken out where the value is nil.
+    static func setting(_ arguments: HostArguments) throws -> JSON {
+        let name = try arguments.text(1, "a name and a value")
+        guard !name.isEmpty else { throw ScriptFailure(.runtime, "query:set takes a name and a value") }
+        var parts = try query(arguments).parts
+        let value = arguments[2]?.kind == .bool ? arguments[2]?.description : try arguments.optionalText(2)
+        let place = parts.firstIndex { QueryString.name(of: $0) == name } ?? parts.count
+        parts.removeAll { QueryString.name(of: $0) == name }
+        // The name is encoded as it goes in: what is set is one part, whatever is in it.
+        if let value {
+            parts.insert(
+                "\(PercentEncoding.query(name))=\(PercentEncoding.query(value))", at: min(place, parts.count))
+        }
+        return JSON(parts.joined(separator: "&"))
+    }
+
+    static func list(_ arguments: HostArguments) throws -> JSON {
+        JSON(
+            try query(arguments).parts.map { part in
+                let value = part.firstIndex(of: "=").map { PercentEncoding.decoded(part[part.index(after: $0)...]) }
+                return JSON([JSON(QueryString.name(of: part)), JSON(value ?? "")])
+            })
+    }
+}
+
+/// `text`: what is too dear to be said in Lua. What grows with the product of two lengths is paid for before it begins.
+enum TextFunctions {
+    private static let maximumLines = 2000
+    private static let maximumCharacters = 1000
+    /// How many cells of a table of two texts are worth a unit of fuel.
+    private static let cellsOfFuel = 16
+
+    private static func lines(_ text: String) -> [ArraySlice<UInt8>] {
+        Array(text.utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    }
+
+    /// Two texts merged line by line against their base; nil where both changed the same lines to different ones.
+    static func merged(_ arguments: HostArguments, _ meter: HostMeter) throws -> JSON? {
+        let texts = try (0..<3).map { lines(try arguments.text($0, "three texts: client, server, base")) }
+        guard texts.allSatisfy({ $0.count <= maximumLines }) else {
+            throw ScriptFailure(.runtime, "text.diff3 takes texts of at most \(maximumLines) lines")
+        }
+        try meter.charge(texts.reduce(0) { $0 + $1.count })
+        return try LineMerge(client: texts[0], server: texts[1], base: texts[2]).merged { cells in
+            try meter.charge(cells / cellsOfFuel)
+        }.map { JSON(String(decoding: Array($0.joined(separator: [UInt8(ascii: "\n")])), as: UTF8.self)) }
+    }
+
+    /// How many characters differ (Levenshtein).
+    static func distance(_ arguments: HostArguments, _ meter: HostMeter) throws -> JSON {
+        let (from, to) = (
+            Array(try arguments.text(0, "two texts").unicodeScalars),
+            Array(try arguments.text(1, "two texts").unicodeScalars)
+        )
+        guard max(from.count, to.count) <= maximumCharacters else {
+            throw ScriptFailure(.runtime, "text.levenshtein takes texts of at most \(maximumCharacters) characters")
+        }
+        try meter.charge(from.count * to.count / cellsOfFuel)
+        var row = Array(0...to.count)
+        for (index, scalar) in from.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for (column, other) in to.enumerated() {
+                let replaced = diagonal + (scalar == other ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
+            }
+        }
+        return JSON(row[to.count])
+    }
+}
+
+extension HostFunctions {
+    static let maximumCalls = 4
+    static let maximumBytes = 256 << 10
+
+    /// `http.request{method=, url=, headers=, body=, json=}`: to hosts that the permission names, and to no other.
+    func http(_ arguments: JSON, _ call: CallState) throws -> HostReply {
+        try requireWait("http.request", call)
+        guard !permissions.http.isEmpty else { throw Denied("http.request needs the permission http") }
+        guard !isDeterministic else { throw Denied("a deterministic plugin has no http.request") }
+        guard settings.hasTransport else { throw ScriptFailure(.runtime, "the host has given plugins no transport") }
+        guard call.httpCalls < Self.maximumCalls else {
+            throw ScriptFailure(.runtime, "a call may make \(Self.maximumCalls) requests")
+        }
+        for name in ["method", "body"] where arguments[name].map({ $0.string == nil && !$0.isNull }) ?? false {
+            throw ScriptFailure(.runtime, "http.request: \(name) is a text")
+        }
+        guard let url = arguments["url"]?.string else {
+            throw ScriptFailure(.runtime, "http.request takes a table with a url")
+        }
+        let address = try PluginAddress(url)
+        try address.require(permissions.http, "http.request may not go to")
+        guard let method = HTTPRequest.Method(arguments["method"]?.string ?? "GET") else {
+            throw ScriptFailure(.runtime, "no such method")
+        }
+        guard plan.mode == .enforce || method == .get || method == .head else {
+            throw Denied("a shadow changes nothing: http.request may only GET")
+        }
+        var request = Request(
+            HTTPRequest(method: method, scheme: address.scheme, authority: address.authority, path: address.path))
+        for (name, value) in arguments["headers"]?.members ?? [] {
+            guard let text = value.text else {
+                throw ScriptFailure(.runtime, "http.request: the header \(name) is a text")
+            }
+            let field = try RequestEditor.field(name.text, try address.revealed(text, by: secrets))
+            try RequestEditor.requireNoFraming(field)
+            request.head.headerFields[field.name] = field.value
+        }
+        if let json = arguments["json"] {
+            request.body = Body(json: json)
+            request.head.headerFields[.contentType] = "application/json"
+        } else if let text = arguments["body"]?.string {
+            request.body = Body(bytes: Array(text.utf8))
+        }
+        guard request.body.bytes.count <= Self.maximumBytes else {
+            throw ScriptFailure(.runtime, "a request's body has at most \(Self.maximumBytes) bytes")
+        }
+        request.context.limits.responseBytes = Self.maximumBytes
+        call.httpCalls += 1
+        return .wait(.http(request))
+    }
+
+    /// The answer as a script sees it: its text, whole.
+    package static func document(of response: Response) -> HostReply {
+        let bytes = response.body.bytes
+        guard bytes.count <= maximumBytes else {
+            return .failure("http.request: the answer has more than \(maximumBytes) bytes")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            return .failure("http.request: the answer is not UTF-8 text")
+        }
+        var headers = JSON.object
+        for field in response.head.headerFields { headers[field.name.canonicalName] = JSON(field.value) }
+        return .value(["status": JSON(response.status), "headers": headers, "body": JSON(text)])
+    }
 }

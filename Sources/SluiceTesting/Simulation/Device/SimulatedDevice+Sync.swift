@@ -82,7 +82,10 @@ extension SimulatedDevice {
         let isTold = service == nil || parts.setting.tracksChanges
         // After its restart it is asked for the rows that there are, and what another query holds stays until its own pull.
         let kept = service != nil && parts.server.hasRestarted ? heldByOthers(than: name, of: query.table) : []
+        // Where a server fails at times, a question for rows without a time that fails twice is one that it does not know.
+        let mayMissUntimed = [.failBefore, .failAfter].contains { parts.setting.faults[$0] != nil }
         let rows = parts.server.rows(query.table).filter { row in
+            if mayMissUntimed, !row.isTimed { return false }
             guard row.commit <= before, group == nil || row.fields["group"]?.int == group.map({ Int64($0) }) else {
                 return false
             }

@@ -173,3 +173,117 @@ final class SimulatedDevice: Sendable {
 
     func countPurge() { state.withLock { $0.purges += 1 } }
 }
+
+/// Where a device's process has its tokens from: it remembers the last one it was given, good or not.
+struct SimulatedTokens: TokenProvider {
+    let device: SimulatedDevice
+    let process: SimulatedProcess
+
+    private var account: SimulatedAccount { SimulatedAccount(user: process.user, device: process.device) }
+
+    func token() async throws -> String? { device.token(of: account) }
+
+    func refresh(refused: String?) async throws -> String? {
+        try process.checkAlive()
+        if device.parts.faults.strikes(.tokenFails, of: device.index) { throw SimulatedMishap() }
+        let token = device.parts.tokens.current(account)
+        device.remember(token, of: account)
+        return token
+    }
+}
+
+/// A hook that takes a property out of some of the records that pulls bring, and changes it in the others. What it makes
+/// of them is the application's to see, and nobody's edit.
+struct SimulatedTidying: SyncHook {
+    let fields: SimulatedFields
+
+    var hookName: String { "tidying" }
+
+    func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+        page.rows.map { $0.isTombstone ? .keep : .change(fields.tidied($0.record)) }
+    }
+}
+
+extension SimulatedFields {
+    /// The property that the hook changes.
+    private static let tidied = "b"
+
+    /// The record as the hook makes it: an even value is taken out, and another one gets the opposite sign.
+    func tidied(_ record: JSON) -> JSON {
+        guard let value = value(Self.tidied, of: record) else { return record }
+        var record = record
+        record[name(Self.tidied)] = value % 2 == 0 ? nil : JSON(0 &- value)
+        return record
+    }
+
+    /// Whether an update has put what the hook made of a property in the place of the property.
+    func writesTidying(over before: JSON, _ after: JSON) -> Bool {
+        let name = name(Self.tidied)
+        let (value, written) = (before[name], after[name])
+        return value != nil && written != value && written == tidied(before)[name]
+    }
+}
+
+extension SimulationSetting {
+    /// Whether a device that holds the second record shows the server's row: as it is, or as its hook makes it.
+    func shows(_ row: JSON, as record: JSON?) -> Bool {
+        record == row || tidiesPages && record == fields.tidied(row)
+    }
+}
+
+extension SimulatedDevice {
+    /// Moves what waits for a record into another device's queue, as a person does when nothing else happens on either:
+    /// with the other records of its groups, which go whole.
+    func transfer(_ choice: Int, to other: SimulatedDevice) async {
+        do {
+            guard let queue = context?.queue, let target = other.context?.queue else { return }
+            let operations = try await queue.operations()
+            guard !operations.isEmpty else { return }
+            let keys = together(with: operations[choice % operations.count], in: operations)
+            let lines = try await queue.export().split(separator: "\n")
+            let moved = zip(operations, lines).filter { keys.contains(self.key(of: $0.0)) }
+            for key in keys {
+                let ids = moved.map(\.0).filter { self.key(of: $0) == key }.map(\.id)
+                parts.oracle.moves(ids, of: key, from: index, to: other.index)
+            }
+            guard try await target.import(moved.map(\.1).joined(separator: "\n")).imported == moved.count else {
+                return
+            }
+            for key in keys {
+                parts.trace.note(
+                    "transfer", key.id.text, other.index,
+                    line: "  \(key) goes on in the queue of device \(other.index)")
+            }
+            for (operation, _) in moved.reversed() {
+                // The others of a group went with one of it.
+                guard try await queue.operations().contains(where: { $0.id == operation.id }) else { continue }
+                try await queue.discard(operation.id, goesOnElsewhere: true)
+            }
+            for key in keys { parts.oracle.moved(key, from: index, to: other.index) }
+        } catch let error as SluiceError
+            where [.operationRefused, .operationsPending, .recordExists, .invalidRecord].contains(error.code)
+        {
+            // The other device has changes of that record too, or a record that is in the way.
+        } catch {
+            explain(error, "transfer")
+        }
+    }
+
+    /// The records whose operations can only go together with that one's, in the order of the queue.
+    private func together(with first: TableOperation, in operations: [TableOperation]) -> [RecordKey] {
+        var keys: Set<RecordKey> = []
+        var added: Set<RecordKey> = [key(of: first)]
+        while !added.isEmpty {
+            keys.formUnion(added)
+            let groups = Set(operations.filter { keys.contains(key(of: $0)) }.compactMap(\.group))
+            let members = operations.filter { operation in operation.group.map(groups.contains) ?? false }
+            added = Set(members.map(key(of:))).subtracting(keys)
+        }
+        return operations.map(key(of:)).filter { keys.remove($0) != nil }
+    }
+
+    /// The record that an operation is of.
+    func key(of operation: TableOperation) -> RecordKey {
+        RecordKey(table: operation.table, id: parts.setting.ids.known(operation.recordID))
+    }
+}

@@ -1,4 +1,5 @@
 package import HTTPTypes
+package import SluiceBase
 internal import Synchronization
 
 /// Remembers the credentials that a client's requests were sent with, and takes them out of what the server, filters
@@ -93,4 +94,215 @@ package final class CredentialBook: Sendable {
 
     /// The text without credentials.
     package func hiding(_ text: String) -> String { search.hiding(text) ?? text }
+}
+
+extension CredentialBook {
+    /// An answer of which no error can be made that holds a credential.
+    ///
+    /// Records are data and stay as they are, also those of refusals, by which conflicts are judged; and so does the
+    /// answer to a list, a lookup or a custom call that the server carried out. Of every other answer the header fields
+    /// that hold a credential are left out, except those by which the answer is judged, and the body's texts lose it. What
+    /// is told of an answer loses all of it: see ``Exchange``.
+    func hiding(_ response: Response, to context: RequestContext, idColumn: PropertyName) -> Response {
+        var response = response
+        response.credentials = self
+        let isCarriedOut = (200..<300).contains(response.status)
+        if isCarriedOut, [.read, .custom].contains(context.action) || response.body.isEmpty { return response }
+        let search = search
+        if !isCarriedOut {
+            let fields = response.head.headerFields.filter {
+                Self.judged.contains($0.name.canonicalName) || search.hiding($0.value) == nil
+            }
+            if fields.count < response.head.headerFields.count {
+                response.head.headerFields = HTTPFields(fields)
+            }
+            if let reason = search.hiding(response.head.status.reasonPhrase) {
+                response.head.status = .init(code: response.status, reasonPhrase: reason)
+            }
+        }
+        guard let hidden = search.hiding(response.body.bytes),
+            (try? response.body.json)?[idColumn] == nil
+        else { return response }
+        response.body = Body(bytes: hidden, maximumValues: response.body.maximumValues)
+        return response
+    }
+
+    /// The header fields of answers that have a meaning for the protocol.
+    private static let judged: Set<String> = [
+        "content-encoding", "content-length", "content-type", "date", "etag", "link", "repeatability-result",
+        "retry-after", "x-sluice-batch",
+    ]
+
+    /// The fields without those that hold a credential.
+    func hiding(_ fields: HTTPFields) -> HTTPFields {
+        let search = search
+        return HTTPFields(fields.filter { search.hiding($0.value) == nil })
+    }
+
+    /// The record as it is shown to people: without what was sent under a credential's name. What was sent under
+    /// another name may well be the record's own.
+    ///
+    /// - Parameter columns: the properties that programs judge by, which stay as they are.
+    package func hiding(_ record: JSON, besides columns: Set<PropertyName>) -> JSON {
+        let search = namedSearch
+        func hidden(_ value: JSON) -> JSON {
+            switch value.kind {
+            case .object:
+                return JSON(members: (value.members ?? []).map { (hiddenName($0.name), hidden($0.value)) })
+            case .array: return JSON((value.elements ?? []).map(hidden))
+            case .null, .bool: return value
+            case .number, .string: return search.hiding(value.string ?? value.description).map { JSON($0) } ?? value
+            }
+        }
+        func hiddenName(_ name: PropertyName) -> PropertyName {
+            search.hiding(name.text).map { PropertyName($0) } ?? name
+        }
+        guard search.hiding(Array(record.description.utf8)) != nil else { return record }
+        return JSON(
+            members: (record.members ?? []).map { name, value in
+                columns.contains(name) ? (name, value) : (hiddenName(name), hidden(value))
+            })
+    }
+
+    /// The body without credentials.
+    package func hiding(_ body: Body) -> Body {
+        search.hiding(body.bytes).map { Body(bytes: $0, maximumValues: body.maximumValues) } ?? body
+    }
+
+    /// The error without credentials, in its message, its record and its causes.
+    ///
+    /// - Parameter columns: see ``hiding(_:besides:)``.
+    package func hiding(_ error: SluiceError, besides columns: Set<PropertyName> = []) -> SluiceError {
+        let search = search
+        var error = error
+        if let message = search.hiding(error.message) { error.message = message }
+        error.serverRecord = error.serverRecord.map { hiding($0, besides: columns) }
+        error.cause = error.cause.map { hiding($0, search) }
+        return error
+    }
+
+    private func hiding(_ cause: any Error, _ search: CredentialSearch) -> any Error {
+        if let cause = cause as? SluiceError { return hiding(cause) }
+        let texts = ["\(cause)", String(reflecting: cause)]
+        guard texts.contains(where: { search.hiding($0) != nil }) else { return cause }
+        let text = search.hiding(texts[0]) ?? "\(type(of: cause))"
+        return cause is RequestNotSent ? RequestNotSent(text) : HiddenCause(description: text)
+    }
+}
+
+/// Stands for an error whose text held a credential.
+struct HiddenCause: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Finds credentials in texts, in whatever case and with whatever escapes the texts repeat them.
+struct CredentialSearch: Sendable {
+    /// What stands in a credential's place.
+    static let mark = "(hidden)"
+    /// How many bytes of a credential have to be there where a text has a piece of it.
+    private static let shortestPiece = 16
+    /// How far apart pieces begin that are looked for.
+    private static let step = 4
+    /// How many spaces and line ends may stand in a row between two bytes of a credential.
+    private static let mostSpaces = 8
+
+    /// What a text is compared with from a place on: a form, from one of its bytes on.
+    private struct Start {
+        var form: Credential.Form
+        var offset = 0
+    }
+
+    /// What is looked for, by its first two bytes.
+    private var forms: [UInt16: [Start]] = [:]
+    /// Pieces that do not begin where their form does, by their first four bytes.
+    private var pieces: [UInt32: [Start]] = [:]
+    /// Which two bytes anything begins with: most places of a text are passed with one look at this.
+    private var starts: [Bool] = []
+
+    init(_ credentials: some Sequence<Credential>) {
+        for form in credentials.flatMap(\.forms) where form.bytes.count > 1 {
+            forms[Self.key(form.bytes[0], form.bytes[1]), default: []].append(Start(form: form))
+            guard form.hidesPieces else { continue }
+            for offset in stride(from: Self.step, through: form.bytes.count - Self.shortestPiece, by: Self.step) {
+                let bytes = form.bytes[offset...].prefix(4).map { $0 }
+                pieces[Self.key(bytes), default: []].append(Start(form: form, offset: offset))
+            }
+        }
+        if forms.isEmpty { return }
+        starts = [Bool](repeating: false, count: 1 << 16)
+        for key in forms.keys { starts[Int(key)] = true }
+        for key in pieces.keys { starts[Int(key >> 16)] = true }
+    }
+
+    /// The text without credentials; nil if it holds none.
+    func hiding(_ text: [UInt8]) -> [UInt8]? {
+        if forms.isEmpty { return nil }
+        return text.withUnsafeBufferPointer { text -> [UInt8]? in
+            var output: [UInt8] = []
+            var (copied, index) = (0, 0)
+            while index < text.count {
+                guard let end = match(in: text, at: index) else {
+                    index += 1
+                    continue
+                }
+                output.append(contentsOf: text[copied..<index])
+                output.append(contentsOf: Self.mark.utf8)
+                (copied, index) = (end, end)
+            }
+            if copied == 0 { return nil }
+            output.append(contentsOf: text[copied...])
+            return output
+        }
+    }
+
+    /// The text without credentials; nil if it holds none.
+    func hiding(_ text: String) -> String? {
+        hiding(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Where the longest credential ends that begins at a place; nil if none does.
+    private func match(in text: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
+        var reader = EscapedBytes(text, at: index)
+        guard let first = reader.next(), let second = reader.next() else { return nil }
+        let key = Self.key(first, second)
+        guard starts[Int(key)] else { return nil }
+        var begun = forms[key] ?? []
+        if !pieces.isEmpty, let third = reader.next(), let fourth = reader.next() {
+            begun += pieces[Self.key([first, second, third, fourth])] ?? []
+        }
+        return begun.compactMap { match(of: $0, in: text, at: index) }.max()
+    }
+
+    private func match(of start: Start, in text: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
+        let bytes = start.form.bytes
+        var reader = EscapedBytes(text, at: index)
+        var (place, end) = (start.offset, index)
+        while place < bytes.count {
+            let before = reader
+            if reader.next() == bytes[place] {
+                place += 1
+                if reader.isAtBoundary { end = reader.index }
+                continue
+            }
+            // A long one may be wrapped in lines.
+            reader = before
+            guard place > start.offset, bytes.count >= Self.shortestPiece, reader.skipSpaces(Self.mostSpaces) else {
+                break
+            }
+        }
+        let isWhole = start.offset == 0 && place == bytes.count
+        guard end > index, isWhole || place - start.offset >= Self.shortestPiece else { return nil }
+        // The last digits also depend on what comes after.
+        var left = start.form.isEncoded ? 4 : 0
+        while left > 0, end < text.count,
+            Base64.value(of: text[end]) != nil || text[end] == UInt8(ascii: "=")
+        {
+            end += 1
+            left -= 1
+        }
+        return end
+    }
+
+    private static func key(_ first: UInt8, _ second: UInt8) -> UInt16 { UInt16(first) << 8 | UInt16(second) }
+    private static func key(_ bytes: [UInt8]) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 }

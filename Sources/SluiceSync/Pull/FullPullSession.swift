@@ -224,7 +224,8 @@ struct FullPullSession: Sendable {
         if wholes * ids.count >= Self.fewRows { return finish(Self.ignoresSkip) }
         // The same rows in another order are those of a server whose order is another one each time, and so may be few in
         // the same order.
-        let isShort = !isFull && way != .passes
+        let mayBeAll = seen.count <= ids.count && followed <= ids.count && !page.linksOn
+        let isShort = !isFull && (way != .passes || mayBeAll)
         guard repeats * ids.count >= (isShort ? 1 : Self.fewRows) else { return nil }
         return finish(isShort ? nil : Self.ignoresSkip)
     }

@@ -20,7 +20,7 @@ struct QuarantineTests {
                 !path.contains("updatedAt g") && !path.contains("eq null") && !path.contains("id gt")
                 && !path.contains("$skip") && !path.contains("id eq")
             let isLast = path.contains("$orderby=id desc")
-            let body = isLast ? #"[{"id":"c","version":"1"}]"# : isFirst ? text.value : "[]"
+            let body = isLast ? #"[{"id":"c","version":"1"},{"id":"a","version":"1"}]"# : isFirst ? text.value : "[]"
             return .answer(Response(HTTPResponse(status: .ok), body: Body(bytes: Array(body.utf8))))
         }
         return (device, text)

@@ -52,7 +52,7 @@ extension SQLiteStore {
             }
         }
         let pages = try await withConnection { connection, _ in
-            try connection.problems { try connection.lines("PRAGMA integrity_check(100)").filter { $0 != "ok" } }
+            try connection.problems { try connection.damage(most: 100) }
         }
         let found = (hashes + pages).map { StoreProblem(.damagedFile, $0) }
         do {
@@ -85,6 +85,21 @@ extension SQLiteConnection {
         } catch {
             return ["\((error as? SluiceError)?.cause ?? error)"]
         }
+    }
+
+    /// Checks the whole file, and returns the first fault in one line; nil where there is none.
+    func firstDamage() throws -> String? {
+        // Before a fault SQLite names the database in a line of its own.
+        try damage(most: 1).first.map { fault in
+            let lines = fault.split(separator: "\n").filter { !$0.hasPrefix("***") }
+            return lines.isEmpty ? fault : lines.joined(separator: "; ")
+        }
+    }
+
+    /// Checks the whole file, and returns what SQLite says of its faults.
+    fileprivate func damage(most: Int) throws -> [String] {
+        let lines = try lines("PRAGMA integrity_check(\(most))")
+        return lines.isEmpty ? ["the check says nothing"] : lines.filter { $0 != "ok" }
     }
 
     /// The first column of each row, as text.

@@ -189,15 +189,3 @@ struct DamagedStore: Sendable {
     private static let asideMark = ".damaged-"
     private static let draftSuffix = "-rescued"
 }
-
-extension SQLiteConnection {
-    /// Checks the whole file, and returns the first fault in one line; nil where there is none.
-    func firstDamage() throws -> String? {
-        guard case .text(let text)? = try run("PRAGMA integrity_check(1)").first?.first else {
-            return "the check says nothing"
-        }
-        if text == "ok" { return nil }
-        let lines = text.split(separator: "\n").filter { !$0.hasPrefix("***") }
-        return lines.isEmpty ? text : lines.joined(separator: "; ")
-    }
-}

@@ -7,7 +7,7 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// Writes a store anew with another key, or with one or none, and puts it in the place of the old one.
+/// Rewrites a store with another key, with its first key or without one, and replaces the old file.
 ///
 /// The new file is complete, synced and compared with the old one, row by row, before it takes the name, in one step.
 /// The old one has no name from then on, and is overwritten through a descriptor that was opened before. So no name but

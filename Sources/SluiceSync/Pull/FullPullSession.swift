@@ -7,9 +7,9 @@ internal import SluiceBase
 /// until a pass finds nothing new. Ids that ascend may do so by chance, and a server may sort them in one order and
 /// compare them by another, as one that sorts without regard to case. So where that is not known it is asked for the ids
 /// up to the last one, in the opposite order: that one has to come first, and next the one that was read before it. It is
-/// asked before each page that begins after an id, as rows may be lost there; where a generator made the ids, which all orders sort alike, at the end alone. A
-/// pass that shows fewer different rows than it has gone past misses some, and is made again. A query with an order,
-/// `$skip` or `$top` is paged by `$skip`, once.
+/// asked before each page that begins after an id, as rows may be lost there; of ids that a generator made, which all
+/// orders sort alike, at the end alone. A pass that shows fewer different rows than it has gone past misses some, and is
+/// made again. A query with an order, `$skip` or `$top` is paged by `$skip`, once.
 struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Way { case id, passes, once }
@@ -18,7 +18,7 @@ struct FullPullSession: Sendable {
         .brokenProtocol,
         "the server sends the same rows again and again: it ignores the filter and $skip, so those after them cannot be "
             + "read")
-    /// How many passes in a row that bring nothing new are believed, of a server that shows some rows twice in a pass.
+    /// The number of passes in a row without a new row that end a pull from a server that shows some rows twice in a pass.
     private static let mostIdlePasses = 16
     /// The number of rows that do not come again in the same order by chance.
     private static let fewRows = 16
@@ -46,7 +46,7 @@ struct FullPullSession: Sendable {
     private var repeats = 0
     /// The number of pages one after the other that had all that this pass has seen, and fewer rows than were asked for.
     private var wholes = 0
-    /// How many rows came one after the other that were all known.
+    /// The number of known rows in a row.
     private var known = 0
     /// Whether it is known that the server looks at the order, and compares ids by it.
     private var isProven: Bool
@@ -220,12 +220,12 @@ struct FullPullSession: Sendable {
         wholes = isAll && !isFull ? wholes + 1 : 0
         repeats = ids == previous ? repeats + 1 : 0
         // A server that has shown others before has more, and so has one that links to more.
-        if wholes > 0, followed <= ids.count, !page.linksOn { return finish(nil) }
+        let mayBeAll = !isFull && followed <= ids.count && !page.linksOn
+        if wholes > 0, mayBeAll { return finish(nil) }
         if wholes * ids.count >= Self.fewRows { return finish(Self.ignoresSkip) }
         // The same rows in another order are those of a server whose order is another one each time, and so may be few in
         // the same order.
-        let mayBeAll = seen.count <= ids.count && followed <= ids.count && !page.linksOn
-        let isShort = !isFull && (way != .passes || mayBeAll)
+        let isShort = mayBeAll && (way != .passes || seen.count <= ids.count)
         guard repeats * ids.count >= (isShort ? 1 : Self.fewRows) else { return nil }
         return finish(isShort ? nil : Self.ignoresSkip)
     }

@@ -89,6 +89,16 @@ package struct Membership {
         try Membership(of: former, in: store).forgetAll()
     }
 
+    /// Has the queries that hold a record hold it under its new id.
+    static func rename(_ old: RecordID, to new: RecordID, in table: String, _ store: any StoreWriter) throws {
+        for cursor in try Cursor.all(of: table, in: store) where !cursor.isOfAll {
+            let former = id(cursor.key, old)
+            guard try store.record(former, in: schema.name) != nil else { continue }
+            try store.delete([former], from: schema.name)
+            try store.put(["id": JSON(id(cursor.key, new))], in: schema.name)
+        }
+    }
+
     /// Those of the ids that no named query holds.
     static func unheld(_ ids: [RecordID], of table: String, in store: any StoreReader) throws -> [RecordID] {
         if ids.isEmpty { return [] }

@@ -24,6 +24,9 @@ struct PageCommit: Sendable {
     var server = ""
     /// The references by ids.
     var references: [AssignedReference] = []
+    /// The stamp of the table when the pull began, where it had no rows then: until a change moves it, no record is here
+    /// under another spelling of its id.
+    var stampWhenEmpty: Int64?
 
     package init(
         table: String, page: RowPage, rows: [Int], cursor: Cursor?,
@@ -156,22 +159,27 @@ struct PageCommit: Sendable {
     ) throws -> Set<RecordID> {
         let waiting = try queue.reader.waiting(in: table, among: ids)
         for (id, here) in waiting.sorted(by: { $0.key < $1.key }) where id != here {
-            try AssignedID(references: references, store: store, queue: queue).take(here, in: table, as: id, JSON(id))
+            try respell(here, as: id, queue, store)
         }
         return Set(waiting.keys)
     }
 
     /// Has records without operations that have a GUID in another case here take the server's spelling.
     private func respell(_ ids: some Sequence<RecordID>, _ queue: QueueWriter, _ store: any StoreWriter) throws {
-        // A first pull meets nothing that is known, unless a change has been answered already.
-        guard askedAt.map({ $0.stamp > 0 }) ?? true || cursor?.pulledAt != nil || !savesCursor else { return }
+        if let stampWhenEmpty, try ChangeStamps.mark(of: table, in: store).stamp == stampWhenEmpty { return }
         for id in ids where id.text.isGUID {
             if try store.record(id, in: table) != nil { continue }
             for other in id.spellings where try other != id && store.record(other, in: table) != nil {
-                try AssignedID(references: references, store: store, queue: queue)
-                    .take(other, in: table, as: id, JSON(id))
+                try respell(other, as: id, queue, store)
             }
         }
+    }
+
+    private func respell(
+        _ here: RecordID, as id: RecordID, _ queue: QueueWriter, _ store: any StoreWriter
+    ) throws {
+        try AssignedID(references: references, store: store, queue: queue).take(here, in: table, as: id, JSON(id))
+        try Membership.rename(here, to: id, in: table, store)
     }
 
     /// How many of the rows are here already as they come. Those that a pull asks for again come first, so that only

@@ -14,6 +14,8 @@ struct PullDriver: Sendable {
     let progress: (@Sendable (_ rows: Int) -> Void)?
     private var cursor: Cursor?
     private var mark = ChangeStamps.Moment()
+    /// The stamp of the table when the pull began, where it had no rows then.
+    private var stampWhenEmpty: Int64?
     private var removals: RemovalGuard
     private var result = PullResult()
     /// Whether other servers or users have pulled the table and would go on from there: see ``Cursor/isAfter(_:)``.
@@ -56,7 +58,12 @@ struct PullDriver: Sendable {
         cursor = try await savedCursor(among: cursors.map { $0.adopted(by: source) })
         // What another user has left here goes by the reconcile, however much that is.
         if result.reasons.contains(.otherUser) { removals = RemovalGuard(options.pull, isAllowed: true) }
-        mark = try await store.read { try ChangeStamps.mark(of: table, in: $0) }
+        let isEmpty: Bool
+        (mark, isEmpty) = try await store.read {
+            let any = Query(table, top: 1, select: ["id"])
+            return (try ChangeStamps.mark(of: table, in: $0), try $0.records(matching: any).isEmpty)
+        }
+        stampWhenEmpty = isEmpty ? mark.stamp : nil
         try await expectGhosts()
         var session = AnySession(query: query, cursor: cursor, options: options)
         try await followInPages(&session)
@@ -142,6 +149,7 @@ struct PullDriver: Sendable {
             table: query.table, page: page, rows: rows, cursor: cursor, removals: removals, now: now)
         commit.savesCursor = position != nil
         commit.askedAt = mark
+        commit.stampWhenEmpty = stampWhenEmpty
         commit.version = client.dialect.columns.version
         commit.server = client.endpoint.identity
         commit.references = options.idReferences

@@ -13,7 +13,7 @@ extension PushWorker {
             includesDeleted: true)
         var (page, answeredBy) = try await list(query)
         if let index = page.rows.firstIndex(where: { $0.id.isSame(as: id) }) {
-            try await refuseOld(page, index, of: table)
+            try await refuseOld(page.rows[index], of: item)
             var record = page.record(at: index)
             // Some lists leave out the versions that records have.
             if record[version]?.string == nil, item.base?[version]?.string != nil {
@@ -40,13 +40,14 @@ extension PushWorker {
 
     /// Has the change wait where the server shows a version of the record that is known to be replaced: a copy of its data
     /// that lags says nothing of the record as it is.
-    private func refuseOld(_ page: RowPage, _ index: Int, of table: String) async throws {
+    private func refuseOld(_ row: RowPage.Row, of item: PushItem) async throws {
+        let (table, id) = (item.operation.table, item.operation.recordID)
         let (server, now) = (client.endpoint.identity, options.environment.now())
-        let replaced = try await store.read { try ReplacedVersions(of: table, on: server, at: now, in: $0) }
-        guard replaced.contains(page.rows[index]) else { return }
+        let replaced = try await store.read { try ReplacedVersions(of: id, in: table, on: server, at: now, in: $0) }
+        guard replaced.contains(row) else { return }
         throw SluiceError(
             .serverFailure, "the server shows a version of the record that was replaced; a copy of its data may lag",
-            table: table, recordID: page.rows[index].id)
+            table: table, recordID: id)
     }
 
     private func list(_ query: Query) async throws -> (page: RowPage, answeredBy: [String]) {

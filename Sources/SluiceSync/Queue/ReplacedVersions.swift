@@ -11,6 +11,7 @@ struct ReplacedVersions {
     /// The number of versions of one record that are remembered.
     private static let most = 8
 
+    /// By ids, GUIDs in small letters.
     private let versions: [RecordID: [String]]
 
     /// - Parameters:
@@ -23,14 +24,23 @@ struct ReplacedVersions {
         var versions: [RecordID: [String]] = [:]
         for note in try store.records(matching: notes) where Self.counts(note, at: now) {
             guard let id = note["id"]?.string?.utf8.dropFirst(table.utf8.count + 1) else { continue }
-            versions[RecordID(String(decoding: id, as: UTF8.self))] = Self.versions(note, of: server)
+            let here = RecordID(String(decoding: id, as: UTF8.self))
+            versions[here.caseless] = Self.versions(note, of: server)
         }
         self.versions = versions
     }
 
+    /// Reads those of one record, in the spelling that it has here.
+    init(of id: RecordID, in table: String, on server: String, at now: Timestamp, in store: any StoreReader) throws {
+        let note = try store.record(ChangeStamps.id(of: id, in: table), in: Self.schema.name)
+        versions = note.map { Self.counts($0, at: now) ? [id.caseless: Self.versions($0, of: server)] : [:] } ?? [:]
+    }
+
     /// Whether the row is of such a version.
     func contains(_ row: RowPage.Row) -> Bool {
-        guard !versions.isEmpty, let version = row.version, let replaced = versions[row.id] else { return false }
+        guard !versions.isEmpty, let version = row.version, let replaced = versions[row.id.caseless] else {
+            return false
+        }
         return replaced.contains { $0.hasSameBytes(as: version) }
     }
 

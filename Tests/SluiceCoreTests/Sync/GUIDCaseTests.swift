@@ -119,6 +119,29 @@ struct GUIDCaseTests {
         #expect(try await items.records().map { $0["id"] } == [JSON(Self.id.lowercased())])
     }
 
+    @Test("every query that holds a record holds it under its new spelling")
+    func members() async throws {
+        let isUpper = Mutex(false)
+        let server = Server(losesAnswer: false) { id in
+            isUpper.withLock { $0 } ? id.uppercased() : id.lowercased()
+        }
+        let client = SluiceClient(
+            endpoint: try Endpoint("http://model.test"), transport: server, options: ClientOptions(retry: .never))
+        let store = MemoryStore()
+        let context = try await SyncContext(client: client, store: store, tables: [])
+        let items = try context.table("items")
+        try await items.insert(["id": JSON(Self.id.lowercased()), "t": "1"])
+        #expect(try await context.push().isClean)
+        let part = Query("items", filter: .binary(.eq, .column("t"), .literal(.string("1"))))
+        for name in ["one", "two"] { try await context.pull(part, named: name) }
+        isUpper.withLock { $0 = true }
+        server.respell()
+        try await context.pull(part, named: "one")
+        let members = try await store.read { try $0.records(matching: Query("sluice_members")) }
+        let names = members.compactMap { $0["id"]?.string?.split(separator: "/").last.map(String.init) }
+        #expect(names == [Self.id.uppercased(), Self.id.uppercased()])
+    }
+
     @Test("ids are the same by their bytes, and GUIDs in any case")
     func same() {
         #expect(RecordID(Self.id).isSame(as: RecordID(Self.id.lowercased())))

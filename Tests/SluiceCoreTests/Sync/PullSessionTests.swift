@@ -240,9 +240,11 @@ struct PullSessionTests {
         #expect(isFinished(session.handle(.page(PullPage(rows: [])))))
     }
 
-    @Test("a server that repeats the same few rows has those alone, unless it links to more", arguments: [false, true])
-    func repeatsRows(linksOn: Bool) {
-        var session = FullPullSession(query: Query("t"), pageSize: 50, sorts: false)
+    @Test(
+        "a server that repeats the same few rows has those alone, unless it links to more", arguments: [false, true],
+        [nil, 1000])
+    func repeatsRows(linksOn: Bool, top: Int?) {
+        var session = FullPullSession(query: Query("t", top: top), pageSize: 50, sorts: false)
         _ = session.handle(.began)
         let page = PullPage(rows: ["a", "b", "c", "d"].map { row($0, nil) }, linksOn: linksOn)
         var effect = session.handle(.page(page))

@@ -224,7 +224,7 @@ struct HostileConnection: Sendable {
         while true {
             let left = (end - ContinuousClock.now) / .milliseconds(1)
             if left <= 0 { return true }
-            if socket.isLeft(within: Int32(clamping: Int64(nearest: min(left, 1000)) ?? 1)) { return false }
+            if socket.isLeft(within: Int32(clamping: Int64(nearest: min(max(left, 1), 1000)) ?? 1)) { return false }
         }
     }
 }

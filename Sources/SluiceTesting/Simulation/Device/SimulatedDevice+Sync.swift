@@ -65,6 +65,7 @@ extension SimulatedDevice {
     private func pull(_ query: Query, named name: String?, _ group: Int?) async {
         let before = parts.server.commit
         let purges = purges
+        let failures = failedQuestions
         let held = held(by: name, of: query.table)
         do {
             guard let context else { return }
@@ -82,8 +83,8 @@ extension SimulatedDevice {
         let isTold = service == nil || parts.setting.tracksChanges
         // After its restart it is asked for the rows that there are, and what another query holds stays until its own pull.
         let kept = service != nil && parts.server.hasRestarted ? heldByOthers(than: name, of: query.table) : []
-        // Where a server fails at times, a question for rows without a time that fails twice is one that it does not know.
-        let mayMissUntimed = [.failBefore, .failAfter].contains { parts.setting.faults[$0] != nil }
+        // A question for rows without a time that fails twice is one that the server may not know.
+        let mayMissUntimed = failedQuestions > failures + 1
         let rows = parts.server.rows(query.table).filter { row in
             if mayMissUntimed, !row.isTimed { return false }
             guard row.commit <= before, group == nil || row.fields["group"]?.int == group.map({ Int64($0) }) else {

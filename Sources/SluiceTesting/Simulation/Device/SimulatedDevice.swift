@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import SluiceCore
 internal import Synchronization
 
@@ -15,6 +16,8 @@ final class SimulatedDevice: Sendable {
         var page: Int
         /// Counts purges: a pull that ran beside one has no rows to answer for.
         var purges = 0
+        /// The number of questions for rows without a time that the server failed on.
+        var failedQuestions = 0
         /// How its queries are worded: a name comes to mean another query.
         var wording = 0
         /// Who is to work on it when the next process begins.
@@ -47,6 +50,15 @@ final class SimulatedDevice: Sendable {
     var process: SimulatedProcess { state.withLock { $0.process } }
     var context: SyncContext? { state.withLock { $0.context } }
     var purges: Int { state.withLock { $0.purges } }
+
+    /// The number of questions for rows without a time that the server failed on.
+    var failedQuestions: Int { state.withLock { $0.failedQuestions } }
+
+    /// Counts an answer of a server's fault to a question for rows without a time.
+    func note(_ status: Int, to request: Request) {
+        guard status >= 500, request.head.path?.contains("eq%20null") ?? false else { return }
+        state.withLock { $0.failedQuestions += 1 }
+    }
     var isOffline: Bool {
         get { state.withLock { $0.isOffline } }
         set { state.withLock { $0.isOffline = newValue } }

@@ -75,6 +75,7 @@ extension SimulationWorld {
             "the server answers \(response.status) \(remark) to device \(parcel.process.device): "
                 + SimulatedTransport.text(parcel.request)
                 + ((try? response.body.json).map { " -> \(SimulationText.of($0))" } ?? ""))
+        devices[parcel.process.device].note(response.status, to: parcel.request)
         guard parts.agenda.isAwaited(parcel) else { return }
         if parts.luck.below(2) == 0 { return parts.agenda.end(parcel, .success(response)) }
         var parcel = parcel

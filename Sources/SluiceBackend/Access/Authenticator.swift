@@ -169,7 +169,7 @@ public struct Principal: Sendable, Hashable {
 
 /// A file with a JWK set, which is read again when it has changed.
 final class KeyFile: Sendable {
-    /// What changes of a file when somebody writes to it, or puts another in its place.
+    /// The properties of a file that change when somebody writes to it or replaces it.
     private struct State: Equatable {
         private let number: [Int64]
 

@@ -238,7 +238,7 @@ extension BackendConfiguration {
 }
 
 extension BackendConfiguration {
-    /// How the tables are served as OData, v4 below `/odata/v4/` and v2 below `/odata/v2/`.
+    /// The settings of the tables as OData, v4 below `/odata/v4/` and v2 below `/odata/v2/`.
     ///
     /// ```swift
     /// var odata = BackendConfiguration.OData(namespace: "Shop")
@@ -274,13 +274,13 @@ extension BackendConfiguration.Table {
     /// orders.references = [.init("customer", column: "customerId", table: "customers", inverse: "orders")]
     /// ```
     public struct Reference: Sendable, Hashable {
-        /// What the record that is referred to is called on this table's records.
+        /// The name of the link from this table's records to the record they refer to.
         public var name: PropertyName
         /// The column that holds the id of the other record, or null.
         public var column: PropertyName
         /// The table of the other record.
         public var table: String
-        /// What the records that refer to it are called on the other record; nil where it does not list them.
+        /// The name of the list of referring records on the other record; nil where it has none.
         public var inverse: PropertyName?
 
         /// A reference.

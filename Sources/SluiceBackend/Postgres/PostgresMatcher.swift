@@ -54,7 +54,7 @@ struct PostgresMatcher {
 /// The records that the paths of a query lead to from some records: read with one statement for 500 values of a link,
 /// before the evaluator looks at the records.
 struct PostgresLinks {
-    /// How many linked records are held at once. The evaluator looks at no more elements for one record.
+    /// The number of linked records that are held at once. The evaluator reads no more elements for one record.
     static let mostRecords = 100_000
 
     private let related: QueryRelatives
@@ -66,7 +66,7 @@ struct PostgresLinks {
         tree = try related.tree(of: query)
     }
 
-    /// What is linked to the records; nil where that is more than ``mostRecords``.
+    /// Returns the records linked to those; nil for more than ``mostRecords``.
     func linked(to records: ArraySlice<JSON>, on connection: any StorageConnection) throws -> LinkedRecords? {
         var linked = LinkedRecords(related)
         return try read(tree, from: records, into: &linked, on: connection) ? linked : nil

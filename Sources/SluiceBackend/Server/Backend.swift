@@ -174,7 +174,7 @@ extension Backend {
         return total
     }
 
-    /// How long to wait between two sweeps: an hour, or less where something expires sooner; nil where nothing does.
+    /// The wait between two sweeps: an hour, or less where something expires sooner; nil where nothing does.
     var expiryInterval: Duration? {
         let intervals = configuration.tables.flatMap { [$0.recordsExpire, $0.tombstonesExpire].compactMap { $0 } }
         return intervals.min().map { max(.seconds(1), min($0, .seconds(3600))) }
@@ -200,7 +200,7 @@ extension BackendConfiguration.Table {
     fileprivate var expires: Bool { recordsExpire != nil || tombstonesExpire != nil }
 }
 
-/// What was done, or would be, to serve a table of the operator's, or to serve it no more.
+/// The statements that adopt a table of the operator's or release it, carried out or only planned.
 public struct Adoption: Sendable, Hashable {
     /// The statements, in their order. They are carried out as one transaction.
     public var statements: [String]

@@ -147,7 +147,7 @@ extension RecordReads {
     }
 }
 
-/// How far somebody has heard of a table's changes. It opens nothing: what a request may see is decided anew each time.
+/// The position up to which a client knows a table's changes. It grants nothing: each request is checked by itself.
 /// The fingerprint only keeps it from being used where it would leave something out.
 struct ChangeToken: Sendable, Hashable {
     /// The last change that was told.

@@ -248,7 +248,7 @@ extension Duration {
     fileprivate var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
-/// What the story tells of plugins.
+/// Describes the plugins of the demo.
 extension DemoStory {
     /// Tells what a device's plugins have decided since the last time.
     func tellNotes(_ device: DemoDevice) {

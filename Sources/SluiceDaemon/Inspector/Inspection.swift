@@ -31,7 +31,7 @@ final class Inspection: Sendable {
     }
 }
 
-/// How large each store is, what waits in it and how far it is behind, every five seconds of the last hour.
+/// The size, the waiting operations and the delay of each store, every five seconds of the last hour.
 final class Figures: Sendable {
     private struct Sample {
         var at: Timestamp

@@ -272,6 +272,6 @@ struct BatchWriter {
 }
 
 extension ODataReply {
-    /// How many bytes the body has.
+    /// The number of bytes in the body.
     var size: Int { response(.v401).body.bytes.count }
 }

@@ -137,7 +137,7 @@ extension ETag {
     static func odata(_ version: String?) -> String? { version.map { "W/" + quoted($0) } }
 }
 
-/// What a client would like (`Prefer`, RFC 7240; OData 4.01 Protocol, section 8.2.8), and which of it was done.
+/// The preferences of a client (`Prefer`, RFC 7240; OData 4.01 Protocol, section 8.2.8), and those that were applied.
 struct Preferences: Sendable {
     /// Whether the answer to a change holds the entity; nil where the client has no wish.
     let returnsEntity: Bool?

@@ -142,7 +142,7 @@ struct NewKeyOptions: ParsableArguments {
     }
 }
 
-/// Writes a store anew with another key, or with one or none.
+/// Rewrites a store with another key, with its first key or without one.
 private func convert(
     _ connection: ConnectionOptions, hasKey: Bool, to target: StoreEncryption?, _ done: String
 ) async throws -> Outcome {

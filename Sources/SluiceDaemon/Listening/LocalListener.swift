@@ -36,7 +36,7 @@ struct LocalListener: Service {
             case .loopback(let port): .hostname("127.0.0.1", port: port)
             }
         if case .socket(let path, _) = address { try Self.makeWay(path) }
-        var quiet = logger
+        var quiet = Logger(label: logger.label) { _ in ListenerLog(handler: logger.handler) }
         quiet.logLevel = .error
         let application = Application(
             responder: LocalResponder(address: address, answer: answer, mostBody: Self.mostBody),
@@ -80,6 +80,32 @@ struct LocalListener: Service {
     private static func protect(_ path: String, _ rule: SocketRule) {
         if let group = rule.group { _ = chown(path, uid_t.max, group) }
         chmod(path, rule.mode)
+    }
+}
+
+/// The log of a listener, without a report that its socket was closed already when it was to be closed: a daemon that ends
+/// while it starts closes it twice, and the last line has to be the reason.
+private struct ListenerLog: LogHandler {
+    var handler: any LogHandler
+
+    var metadata: Logger.Metadata {
+        get { handler.metadata }
+        set { handler.metadata = newValue }
+    }
+
+    var logLevel: Logger.Level {
+        get { handler.logLevel }
+        set { handler.logLevel = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { handler[metadataKey: key] }
+        set { handler[metadataKey: key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        if "\(event.message)" == "Server shutdown error: \(ChannelError.alreadyClosed)" { return }
+        handler.log(event: event)
     }
 }
 

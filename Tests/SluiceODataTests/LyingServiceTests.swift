@@ -42,6 +42,57 @@ struct LyingServiceTests {
         #expect(try await orders.lookup(id: "a")?["Text"] == "A")
     }
 
+    @Test(
+        "a refusal that the row does not explain keeps the service's words: 409 is parked, and 412 waits",
+        arguments: [(409, TableOperation.State.parked), (412, .pending)])
+    func words(_ status: Int, _ state: TableOperation.State) async throws {
+        let refusal = ScriptedTransport.Step.json(status, #"{"error":{"message":"the period is closed"}}"#)
+        let (context, _) = try await device([refusal, .json(200, Self.a), Self.page(Self.a)])
+        try await context.table("Orders").update(["id": "a", "Done": true])
+        _ = try? await context.push()
+        let operation = try #require(try await context.queue.operations().first)
+        #expect(operation.state == state)
+        #expect(operation.failure?.message.contains("the period is closed") == true, "\(operation)")
+    }
+
+    @Test("an insert that meets another's row of its key is not said to be one's own")
+    func otherInsert() async throws {
+        let theirs = #"{"@odata.etag":"W/\"9\"","Number":"c","Text":"theirs","Done":true}"#
+        let (context, _) = try await device([.json(409, #"{"error":{"message":"exists"}}"#), .json(200, theirs)])
+        try await context.table("Orders").insert(["id": "c", "Number": "c", "Text": "mine"])
+        _ = try? await context.push()
+        let operation = try #require(try await context.queue.operations().first)
+        #expect(operation.failure?.message == "the server has a record of this id already", "\(operation)")
+    }
+
+    @Test("a login page is named, at whatever request it comes")
+    func loginPage() async throws {
+        let login = ScriptedTransport.Step.json(200, "<!DOCTYPE html><html><body>Log in</body></html>")
+        let described = try ODataFixture(.v4, ODataSettings(), [login])
+        let error = await #expect(throws: SluiceError.self) { try await described.orders.read() }
+        #expect(error?.message.contains("login page") == true)
+        let listed = try ODataFixture(.v4, nil, [login])
+        let other = await #expect(throws: SluiceError.self) { try await listed.orders.read() }
+        #expect(other?.message.contains("login page") == true)
+        for (answer, page) in [
+            (login, Self.page(Self.a)), (.json(302, "", ["Location": "http://login.example/"]), nil),
+        ] {
+            let (context, _) = try await device([answer] + (page.map { [$0, $0] } ?? []))
+            try await context.table("Orders").update(["id": "a", "Done": true])
+            _ = try? await context.push()
+            let operation = try #require(try await context.queue.operations().first)
+            #expect(operation.state == .pending)
+            #expect(operation.failure?.message.contains("login page") == true, "\(operation)")
+        }
+    }
+
+    @Test("a description that is refused is named")
+    func refusedDescription() async throws {
+        let fixture = try ODataFixture(.v4, ODataSettings(), [.json(403, #"{"error":{"message":"no role"}}"#)])
+        let error = await #expect(throws: SluiceError.self) { try await fixture.orders.read() }
+        #expect(error?.code == .forbidden && error?.message == "$metadata: no role", "\(String(describing: error))")
+    }
+
     @Test("a row that was made under another key is not the one that was sent")
     func otherKey() async throws {
         let (context, _) = try await device([.json(201, Self.b)])

@@ -45,10 +45,7 @@ package enum Examination {
         let held = try await context.store.read { try $0.tables().map(\.name) }
         let other = held.first { !$0.hasPrefix("sluice_") }.map { [Query($0)] } ?? []
         let answers = await server.findings((queries + queued + other).first)
-        if queries.isEmpty {
-            findings.append(
-                Finding(.server, "rows", .warning, "nothing was pulled from there, so no rows can be compared"))
-        }
+        if queries.isEmpty { findings.append(nothingToCompare(cursors)) }
         findings += answers
         if answers.contains(where: { $0.grade == .fault && $0.area != .machine }) { return findings }
         for query in queries {
@@ -59,6 +56,16 @@ package enum Examination {
             }
         }
         return findings
+    }
+
+    /// Reports that the rows of no query can be compared: of one that a program named only the name is known.
+    private static func nothingToCompare(_ cursors: [SyncStatus.CursorStatus]) -> Finding {
+        let named = cursors.prefix(mostNamed).map { "\($0.name) of \($0.table)" }.joined(separator: ", ")
+        return cursors.isEmpty
+            ? Finding(.server, "rows", .warning, "nothing was pulled from there, so no rows can be compared")
+            : Finding(
+                .server, "rows", .warning, "pulled by names whose filters are not known here (\(named)): not compared",
+                advice: "sluice reconcile TABLE compares a table's rows, with --filter those of a query")
     }
 
     /// Tables that were pulled whole by a command, and that the configuration says nothing of.

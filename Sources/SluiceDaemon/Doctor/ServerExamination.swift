@@ -23,7 +23,7 @@ package struct ServerExamination: Sendable {
             let asked = environment.now()
             let response = try await client.send(request)
             let arrived = environment.now()
-            var findings = [answer(response, request, table)]
+            var findings = [try answer(response, request, table)]
             if let date = response.head.headerFields[.date].flatMap({ HTTPDate.timestamp($0) }) {
                 findings.append(Self.clock(date, asked, arrived))
             } else {
@@ -47,7 +47,7 @@ package struct ServerExamination: Sendable {
         return try client.dialect.list(table: query.table, query: query, endpoint: client.endpoint)
     }
 
-    private func answer(_ response: Response, _ request: Request, _ table: String?) -> Finding {
+    private func answer(_ response: Response, _ request: Request, _ table: String?) throws -> Finding {
         let failure = client.dialect.failure(response, for: request.context)
         guard let table else {
             // Many servers have nothing at their address itself: that they say so is an answer.
@@ -57,6 +57,8 @@ package struct ServerExamination: Sendable {
             return Finding(.server, "server", .good, "answers at its address; no table is known to ask for")
         }
         if let failure { return Self.failure(failure, table) }
+        // A login page has a good status too.
+        _ = try client.dialect.page(in: response, for: request.context, requiresIDs: false)
         return Finding(.server, "server", .good, "answers for \(table) with \(client.dialect.name)")
     }
 

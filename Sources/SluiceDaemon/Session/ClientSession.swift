@@ -45,6 +45,11 @@ package struct ClientSession: Sendable {
             settings, usesNetwork: usesNetwork, asksPlugins: asksPlugins, makesStore: makesStore)
         do {
             let result = try await body(session)
+            let lost = await session.plugins?.metrics.lostDecisions ?? 0
+            if lost > 0 {
+                let text = "\(lost.counted("decision")) of plugins could not be written to the file of decisions"
+                FileHandle.standardError.write(Data("sluice: \(text)\n".utf8))
+            }
             try await session.close()
             return result
         } catch {

@@ -67,7 +67,9 @@ struct CreateOnce {
             return answer(record, id, like: response, 201)
         }
         guard response.body.isEmpty, let key = change.location(of: response) else {
-            throw unknown("the service answered \(response.status) without the row's key", status: response.status)
+            let page = ServerMessage.isWebPage(response) ? ": \(ServerMessage.webPage)" : ""
+            throw unknown(
+                "the service answered \(response.status) without the row's key\(page)", status: response.status)
         }
         let id = key.id(in: change.set)
         guard let there = try? await change.reader.read(key, as: nil), there.status == 200,

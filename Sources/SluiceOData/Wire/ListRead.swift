@@ -176,12 +176,11 @@ struct ListRead {
             {
                 return (document, true)
             }
-            let isHTML = ServerMessage.isHTML(response)
             throw SluiceError(
                 error.isTooLarge ? .tooLarge : .brokenProtocol,
-                isHTML
-                    ? "the answer is a web page or XML, not JSON: check the endpoint, and whether a login page is in the way"
-                    : "the service's answer is not JSON, or was cut short", table: set.name, status: response.status,
+                ServerMessage.isWebPage(response)
+                    ? ServerMessage.webPage : "the service's answer is not JSON, or was cut short", table: set.name,
+                status: response.status,
                 cause: error)
         }
     }

@@ -230,14 +230,20 @@ struct RowChange {
         }
     }
 
-    /// A refusal with the service's row as it is; nil where that does not show why it would refuse.
+    /// A refusal with the service's row as it is; nil where that does not show why it would refuse: the words of the
+    /// service are the answer then.
     private func reason(_ sent: Sent, _ response: Response) async throws -> Response? {
         guard let key = sent.key else { return nil }
         let there = try await reader.read(key, as: sent.id)
         if sent.kind != .insert, there.status == 404 || there.status == 410 { return there }
-        guard there.status == 200 else { return nil }
+        guard there.status == 200, let record = try? there.body.json else { return nil }
+        if sent.kind != .insert, let condition = request.head.headerFields[.ifMatch],
+            Self.isSame(condition, record["__version"]?.string ?? "")
+        {
+            return nil
+        }
         let status = sent.kind == .insert ? 409 : response.status
-        var answer = ODataTransport.response(status, (try? there.body.json) ?? .null, like: there)
+        var answer = ODataTransport.response(status, record, like: there)
         if let name = HTTPField.Name("Repeatability-Result") {
             answer.head.headerFields[name] = response.head.headerFields[name]
         }

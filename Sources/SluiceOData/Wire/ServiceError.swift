@@ -12,9 +12,15 @@ struct ServiceRefusal: Error {
     let response: Response
 
     /// Nil for an answer that says something of what was asked for.
-    init?(_ response: Response) {
+    ///
+    /// - Parameter resource: what was asked for besides rows, for who reads of the refusal.
+    init?(_ response: Response, to resource: String? = nil) {
         guard response.status == 403 || AnswerStatus.isPassing(response.status) || response.status >= 500 else {
             return nil
+        }
+        var response = response
+        if let resource {
+            response.body = Body(json: ["error": JSON("\(resource): \(ServerMessage.text(of: response))")])
         }
         self.response = response
     }

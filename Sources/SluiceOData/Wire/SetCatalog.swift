@@ -72,7 +72,12 @@ final class SetCatalog: Sendable {
         metadata.head.headerFields[.accept] = "application/xml"
         metadata.context = RequestContext(source: request.context.source, limits: request.context.limits)
         let response = try await exchange.send(metadata)
-        if let refusal = ServiceRefusal(response) { throw refusal }
+        if let refusal = ServiceRefusal(response, to: "$metadata") { throw refusal }
+        if ServerMessage.isWebPage(response) {
+            throw SluiceError(
+                .brokenProtocol, "$metadata: \(ServerMessage.webPage)", table: request.context.table,
+                status: response.status)
+        }
         guard response.status == 200 else {
             let code = SluiceError.Code(status: response.status) ?? .brokenProtocol
             throw SluiceError(

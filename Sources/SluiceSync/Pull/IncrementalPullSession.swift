@@ -51,6 +51,8 @@ struct IncrementalPullSession: Sendable {
     private(set) var hasNoOrder = false
     /// Whether it does not find rows by the time that it has written.
     private(set) var misreadsTimes = false
+    /// Whether it refuses to leave rows out, so that those of one time cannot be read page by page.
+    private(set) var refusesSkip = false
     private var repeated = RepeatedRows()
     /// How many passes in a row through the group have shown a row twice, and so perhaps another one not at all.
     private var doubledPasses = 0
@@ -108,6 +110,9 @@ struct IncrementalPullSession: Sendable {
                 return takeRow([])
             } else if pages.asksForOthers {
                 pages.goOn()
+            } else if case .page(skip: 1...) = pages.question, error.code == .rejected {
+                refusesSkip = true
+                return readAll()
             } else {
                 return finish(error)
             }

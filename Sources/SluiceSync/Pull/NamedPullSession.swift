@@ -80,6 +80,7 @@ struct NamedPullSession: Sendable {
             if session.isUnsorted, case .committed = event {
                 if session.hasNoOrder { reasons.append(.noFixedOrder) }
                 if session.misreadsTimes { reasons.append(.timesMisread) }
+                if session.refusesSkip { reasons.append(.skipRefused) }
                 var full = FullPullSession(query: query, pageSize: pageSize, isNamed: true)
                 let effect = full.handle(.began)
                 phase = .full(full)

@@ -12,9 +12,12 @@ public enum PullReason: String, Sendable, Hashable, CaseIterable, CustomStringCo
     /// The server does not find rows by the time that it wrote itself, as one that reads times in another zone: all
     /// rows are read, by this pull and by each that follows (``PullGrade/full``).
     case timesMisread
+    /// The server refuses `$skip`, and more rows have one time than can be told apart without it: all rows are read, by
+    /// this pull and by each that follows (``PullGrade/full``).
+    case skipRefused
 
     /// Whether it is a reason for the grade ``PullGrade/full``.
-    package var explainsFull: Bool { self == .noFixedOrder || self == .timesMisread }
+    package var explainsFull: Bool { [.noFixedOrder, .timesMisread, .skipRefused].contains(self) }
 
     /// The reason in words.
     public var description: String {
@@ -28,6 +31,8 @@ public enum PullReason: String, Sendable, Hashable, CaseIterable, CustomStringCo
             "the server gives out rows of one time in another order each time, so all rows are read by each pull"
         case .timesMisread:
             "the server does not find rows by the times that it writes, so all rows are read by each pull"
+        case .skipRefused:
+            "the server refuses $skip, by which rows of one time are read, so all rows are read by each pull"
         }
     }
 }

@@ -30,6 +30,7 @@ extension Dialect {
             status: response.status, record: record, message: ServerMessage.text(of: response),
             isIDRefused: response.status >= 400 && result?.lowercased() == "rejected",
             isEmpty: response.body.isEmpty)
+        answer.isWebPage = ServerMessage.isWebPage(response)
         answer.remembersRequests = result?.lowercased() == "accepted"
         return answer
     }

@@ -280,7 +280,8 @@ struct OperationSession: Sendable {
             var message = answer.message
             // A refusal for another reason than the record has the server's own words.
             if isReadBack, code != .rejected {
-                message = Self.contradiction(status) + (status < 300 ? "" : ": \(answer.message)")
+                message =
+                    Self.contradiction(status) + (status < 300 && !answer.isWebPage ? "" : ": \(answer.message)")
             }
             return .init(code: code.description, message: item.attributed(message), status: status)
         }

@@ -45,10 +45,18 @@ extension PushItem {
     func mayHaveLeft(_ record: JSON, _ columns: PushColumns) -> Bool {
         guard operation.kind == .insert || operation.kind == .update else { return false }
         return operation.sentAsIs?.final.members?.contains { name, value in
-            guard name != columns.id, !columns.system.contains(name), !value.isNull, (base?[name] ?? .null) != value
+            guard name != columns.id, !columns.system.contains(name), !value.isNull, (base?[name] ?? .null) != value,
+                !(operation.kind == .insert && isOfID(name, value))
             else { return false }
             return columns.holds(record, JSON(members: [(name, value)]), [name: Set(WrittenForm.allCases)])
         } ?? false
+    }
+
+    /// Whether the property says no more than the id of the record does, as those of a service's key do: an id of several
+    /// is spelled `name=value,…`. Whoever made a record of that id has them too.
+    private func isOfID(_ name: PropertyName, _ value: JSON) -> Bool {
+        let id = operation.recordID.text
+        return id == (value.string ?? value.number?.description) || id.hasPrefix("\(name)=") || id.contains(",\(name)=")
     }
 
     /// The server's record by its answer to the change. What the answer leaves out is as that send left it: some

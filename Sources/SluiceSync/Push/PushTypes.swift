@@ -15,6 +15,8 @@ struct PushAnswer: Sendable, Hashable {
     var remembersRequests = false
     /// Whether there is no body.
     package var isEmpty: Bool
+    /// Whether a web page came, which no server of tables sends.
+    var isWebPage = false
     /// The body, for hooks that are to see a failure.
     package var body: [UInt8] = []
     /// How long the server asked to be left alone.

@@ -18,9 +18,7 @@ extension Dialect {
         case 200...299: return nil
         case 304 where context.action == .lookup: return nil
         case 300...399:
-            return error(
-                .brokenProtocol, "the server answered with a redirect, which is not followed: check the endpoint",
-                context, response)
+            return error(.brokenProtocol, "the server answered with \(ServerMessage.redirect)", context, response)
         default:
             guard let known = SluiceError.Code(status: response.status) else {
                 return error(
@@ -85,7 +83,7 @@ extension Dialect {
         } catch {
             var failure = response.credentials?.hiding(error) ?? error
             failure.status = response.status
-            if ServerMessage.isHTML(response) { failure.message = Self.notJSON(response) }
+            if ServerMessage.isWebPage(response) { failure.message = ServerMessage.webPage }
             if failure.code == .serverFailure { failure.message += " It says: \(ServerMessage.text(of: response))" }
             throw failure
         }
@@ -105,9 +103,8 @@ extension Dialect {
 
     private static func notJSON(_ response: Response) -> String {
         if response.body.isEmpty { return "the server's answer is empty where a record was due" }
-        return ServerMessage.isHTML(response)
-            ? "the answer is a web page, not JSON: check the endpoint, and whether a login page is in the way"
-            : "the server's answer is not JSON, or was cut short"
+        return ServerMessage.isWebPage(response)
+            ? ServerMessage.webPage : "the server's answer is not JSON, or was cut short"
     }
 
     private func error(

@@ -17,8 +17,19 @@ package enum ServerMessage {
         return text.isEmpty ? status(response) : text
     }
 
-    /// Whether the body begins as a web page does.
-    package static func isHTML(_ response: Response) -> Bool {
+    /// What a web page in the place of an answer says of the way to the server.
+    package static let webPage =
+        "the answer is a web page: check the endpoint, and whether a login page is in the way"
+
+    /// Whether the body is a web page, as something between client and server sends it.
+    package static func isWebPage(_ response: Response) -> Bool {
+        let start = response.body.bytes.lazy.drop { !(0x21...0x7E).contains($0) }.prefix(14)
+        let text = String(decoding: start, as: UTF8.self).lowercased()
+        return ["<!doctype html", "<html", "<head", "<body"].contains { text.hasPrefix($0) }
+    }
+
+    /// Whether the body is markup, and no text for a person.
+    private static func isMarkup(_ response: Response) -> Bool {
         response.body.bytes.first { !" \t\r\n\u{FEFF}".utf8.contains($0) } == UInt8(ascii: "<")
     }
 
@@ -26,7 +37,7 @@ package enum ServerMessage {
         if response.body.isEmpty { return "" }
         guard let body = try? response.body.json else {
             // No more than can be kept: a scalar has at most four bytes, and control characters fall out.
-            return isHTML(response)
+            return isMarkup(response)
                 ? "" : String(decoding: response.body.bytes.prefix(8 * maximumLength), as: UTF8.self)
         }
         // A record is no message, though it may have a title, and neither is an empty object, an empty array or null.
@@ -67,7 +78,8 @@ package enum ServerMessage {
 
     private static func status(_ response: Response) -> String {
         let reason = shown(response.head.status.reasonPhrase, response)
-        let meaning = meaning(ofStatus: response.status).map { ": \($0)" } ?? ""
+        let page = response.status < 400 && isWebPage(response) ? webPage : nil
+        let meaning = (page ?? meaning(ofStatus: response.status)).map { ": \($0)" } ?? ""
         return "the server answered \(response.status)\(reason.isEmpty ? "" : " \(reason)")\(meaning)"
     }
 

@@ -43,9 +43,14 @@ extension SluiceError.Code {
 }
 
 extension ServerMessage {
+    /// What a redirect says of the way to the server.
+    static let redirect =
+        "a redirect, which is not followed: check the endpoint, and whether a login page is in the way"
+
     /// What a status means where the server reports nothing itself; nil where its name says enough.
     static func meaning(ofStatus status: Int) -> String? {
         switch status {
+        case 300..<304, 305..<400: redirect
         case 405: "this operation is switched off for the table"
         case 410: "the record is deleted"
         case 413: "the record is larger than the server takes"

@@ -213,6 +213,40 @@ import Testing
         }
     }
 
+    @Test("a login page is no answer of the server, and rows that a program pulled by a name are named")
+    func loginPage() async throws {
+        try await withServer { server, scratch in
+            let there = ["--store", scratch.file("a.db"), "--json", "--endpoint"]
+            _ = try await Program.sluice.run(["insert", "notes", #"{"id":"a"}"#] + there + [server.endpoint])
+            _ = try await Program.sluice.run(["pull", "notes", "--query", "mine"] + there + [server.endpoint])
+            chmod(scratch.file("a.db"), 0o600)
+            let named = try await Program.sluice.run(["doctor"] + there + [server.endpoint])
+            let text = try Self.finding(named, "rows")?["text"]?.string ?? ""
+            #expect(named.status == 0 && text.contains("mine of notes"), "\(named)")
+            let login = try await PythonServer(
+                scratch,
+                """
+                import http.server
+                class Login(http.server.BaseHTTPRequestHandler):
+                    def do_GET(self):
+                        body = b"<!DOCTYPE html><html><body>Log in</body></html>"
+                        self.send_response(200)
+                        self.send_header("Content-Length", str(len(body)))
+                        self.end_headers()
+                        self.wfile.write(body)
+                    def log_message(self, *a): pass
+                server = http.server.HTTPServer(("127.0.0.1", 0), Login)
+                print(server.server_address[1], flush=True)
+                server.serve_forever()
+                """)
+            defer { login.stop() }
+            let caught = try await Program.sluice.run(["doctor"] + there + ["http://127.0.0.1:\(login.port)"])
+            #expect(caught.status == 5, "\(caught)")
+            let answer = try Self.finding(caught, "server")?["text"]?.string ?? ""
+            #expect(answer.contains("login page"), "\(caught)")
+        }
+    }
+
     @Test("a token that is refused ends with 4, and a store that is none with 6")
     func codes() async throws {
         try await withScratch { scratch in

@@ -47,6 +47,22 @@ struct NoOrderTests {
         #expect(try await device.context.status().cursors.map(\.grade) == [.full])
     }
 
+    @Test("a server that refuses $skip has its rows of one time read by id, by the full grade, which the result says")
+    func refusesSkip() async throws {
+        let server = ModelServer(pageSize: 50)
+        server.seed("todos", (0..<120).map { ["id": JSON("r\($0)"), "n": JSON($0)] })
+        let ids = server.rows("todos").keys
+        server.restamp("todos", Array(ids), at: Timestamp("2023-01-01T00:00:00.123Z")!)
+        server.onRequest { request in
+            let query = try? ModelCall(request).query()
+            return query?.skip ?? 0 > 0 ? .answer(.model(400, ["error": "$skip is not supported"])) : .none
+        }
+        let device = try await Device(.memory, server: server, pageSize: 50)
+        let result = try await device.todos.pull(named: "all")
+        #expect(result.grade == .full && result.reasons == [.skipRefused])
+        #expect(try await device.todos.count() == 120)
+    }
+
     @Test("neither does one that looks at no order at all hide a row", arguments: [700, 2999])
     func noOrderAtAll(_ page: Int) async throws {
         let device = try await device(3000, page: page, sortsByID: false)

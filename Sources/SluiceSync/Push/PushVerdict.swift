@@ -110,7 +110,8 @@ enum PushVerdict: Sendable, Hashable {
                 let claimsSuccess = status < 300
                 // A service may answer a repeat from memory, and others have deleted the row since: it is made anew.
                 let mayBeRemembered = item.operation.isUncertain && item.operation.sentAsIs?.isIdentified == true
-                if status == 204, columns.takesNoContent, mayBeRemembered { return .renew }
+                let isFromMemory = claimsSuccess && remembers || status == 204 && columns.takesNoContent
+                if isFromMemory, mayBeRemembered { return .renew }
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }

@@ -74,7 +74,9 @@ extension SimulationWorld {
     private func checkEffort(_ requests: [Int], _ operations: [Int]) {
         guard parts.configuration.conflictHandlers.isEmpty, parts.configuration.quirk == nil else { return }
         // An OData service's description and token are asked for, and rows are read that it does not answer with.
-        let (times, besides) = parts.server.service == nil ? (3, 0) : (5, 4)
+        let (times, ofService) = parts.server.service == nil ? (3, 0) : (5, 4)
+        // A token that has run out refuses all requests that are under way together.
+        let besides = ofService + (parts.setting.usesTokens ? parts.setting.concurrency - 1 : 0)
         for device in devices.indices where requests[device] > times * (operations[device] + 1) + besides {
             parts.oracle.violate(
                 .effort, "device \(device) took \(requests[device]) requests for \(operations[device]) operations")

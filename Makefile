@@ -2,8 +2,6 @@
 # the system packages that are missing, and only those.
 
 SWIFT ?= swift
-# Debug builds with an optimised engine: see Package.swift. Whoever builds without make sets it too, or builds all anew.
-export SLUICE_OPTIMIZE := 1
 
 .PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb
 

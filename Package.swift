@@ -1,6 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// `Sources` has rooms, by who uses what stands in them. A room knows those above it in this list, and none below.
+let rooms = sdk + services + scripting + server + program + lab
+
 let package = Package(
     name: "sluice",
     products: [
@@ -18,6 +21,7 @@ let package = Package(
         .library(name: "SluicePluginTools", targets: ["SluicePluginTools"]),
         .library(name: "SluiceTesting", targets: ["SluiceTesting"]),
         .executable(name: "sluice", targets: ["SluiceCLI"]),
+        .executable(name: "sluice-lab", targets: ["SluiceLab"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -36,214 +40,205 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
-    targets: [
-        // C: libraries of the system, and the SQLite API as a table of functions.
-        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
-        // C: Lua 5.4 for scripts that nobody vouches for. The one target that knows Lua.
-        .target(name: "CLuaSandbox", linkerSettings: [.linkedLibrary("lua5.4"), .linkedLibrary("jansson")]),
+    targets: rooms + examples + testSupport + suites,
+    swiftLanguageModes: [.v6]
+)
 
-        // The core, in three layers: each knows those above it in this list only.
-        .target(name: "SluiceBase", dependencies: ["CJansson"]),
-        .target(
-            name: "SluiceWire",
-            dependencies: ["SluiceBase", .product(name: "HTTPTypes", package: "swift-http-types")]),
-        .target(
-            name: "SluiceSync",
-            dependencies: [
-                "SluiceBase", "SluiceWire",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-        .target(name: "SluiceCore", dependencies: ["SluiceBase", "SluiceSync", "SluiceWire"]),
-        // OData v2 and v4: what a service says of itself, its values, and its wires.
-        .target(
-            name: "SluiceOData",
-            dependencies: [
-                "SluiceBase", "SluiceWire", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]),
-        .target(
-            name: "SluiceHTTP",
-            dependencies: [
-                "SluiceCore",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ]),
-        // Sync as a service of a host's own daemon: no server, no plugins, no configuration.
-        .target(
-            name: "SluiceService",
-            dependencies: [
-                "SluiceCore",
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-            ]),
-        .target(name: "SluicePredicate", dependencies: ["SluiceCore"]),
-        // One interface to a service's data online and offline: defining requests, and which requests they cover.
-        .target(
-            name: "SluiceStores",
-            dependencies: [
-                "SluiceBase", "SluiceOData", "SluiceSync", "SluiceWire",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]),
-        .target(name: "SluiceSQLite", dependencies: ["SluiceCore", "CSQLite"]),
-        // YAML, read strictly: what the backend's and the command's configurations have in common.
-        .target(name: "SluiceConfiguration", dependencies: ["SluiceCore", .product(name: "Yams", package: "Yams")]),
-        // Plugins in Lua: bundles, the deployment's policy, and the host that runs them.
-        .target(
-            name: "SluiceLua",
-            dependencies: [
-                "CJansson", "CLuaSandbox", "SluiceConfiguration", "SluiceCore",
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-        // What authors of plugins use by the command line: checks, fixtures, specs, stubs, packs. No embedder links it.
-        .target(
-            name: "SluicePluginTools",
-            dependencies: [
-                "CJansson", "CLuaSandbox", "SluiceConfiguration", "SluiceCore", "SluiceLua",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]),
-        // Connections to PostgreSQL, through libpq.
-        .target(name: "SluicePostgres", dependencies: ["CLibPQ", "SluiceCore"]),
-        .target(
-            name: "SluiceBackend",
-            dependencies: [
-                "SluiceConfiguration", "SluiceCore", "SluiceOData", "SluicePostgres", "SluiceSQLite",
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ]),
-        .target(
-            name: "SluiceTesting",
-            dependencies: [
-                "SluiceCore", "SluiceOData", "SluiceSQLite", .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]),
-        .target(
-            name: "Sluice",
-            dependencies: [
-                "SluiceCore", "SluiceHTTP", "SluiceOData", "SluicePredicate", "SluiceSQLite",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]),
-        // The daemon: configuration, sessions, the control socket, the gateway and the inspector.
-        .target(
-            name: "SluiceDaemon",
-            dependencies: [
-                "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceLua", "SluicePluginTools", "SluiceService",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            resources: [
-                .embedInCode("Inspector/Page/index.html"), .embedInCode("Inspector/Page/inspector.css"),
-                .embedInCode("Inspector/Page/inspector.js"), .embedInCode("Inspector/Page/dom.js"),
-                .embedInCode("Inspector/Page/views.js"), .embedInCode("Inspector/Page/decisions.js"),
-                .embedInCode("Inspector/Page/icon.svg"),
-            ]),
+// MARK: SDK: what an application links to read, write and synchronize
+
+var sdk: [Target] {
+    room(
+        "SDK",
+        [
+            // C: jansson as the system has it, and the SQLite API as a table of functions.
+            .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+            .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+            // The core, in three layers: each knows those above it in this list only.
+            .target(name: "SluiceBase", dependencies: ["CJansson"]),
+            .target(name: "SluiceWire", dependencies: ["SluiceBase", httpTypes]),
+            .target(name: "SluiceSync", dependencies: ["SluiceBase", "SluiceWire", httpTypes, logging]),
+            .target(name: "SluiceCore", dependencies: ["SluiceBase", "SluiceSync", "SluiceWire"]),
+            // OData v2 and v4: what a service says of itself, its values, and its wires.
+            .target(name: "SluiceOData", dependencies: ["SluiceBase", "SluiceWire", httpTypes]),
+            .target(name: "SluiceSQLite", dependencies: ["SluiceCore", "CSQLite"]),
+            .target(
+                name: "SluiceHTTP",
+                dependencies: [
+                    "SluiceCore", asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
+                ]),
+            .target(name: "SluicePredicate", dependencies: ["SluiceCore"]),
+            .target(
+                name: "Sluice",
+                dependencies: [
+                    "SluiceCore", "SluiceHTTP", "SluiceOData", "SluicePredicate", "SluiceSQLite", httpTypes,
+                ]),
+        ])
+}
+
+// MARK: Services: what some applications link besides
+
+var services: [Target] {
+    room(
+        "Services",
+        [
+            // Sync as a service of a host's own daemon: no server, no plugins, no configuration.
+            .target(
+                name: "SluiceService",
+                dependencies: ["SluiceCore", coreMetrics, httpTypes, logging, serviceLifecycle, tracing]),
+            // One interface to a service's data online and offline: defining requests, and which requests they cover.
+            .target(
+                name: "SluiceStores",
+                dependencies: ["SluiceBase", "SluiceOData", "SluiceSync", "SluiceWire", httpTypes]),
+        ])
+}
+
+// MARK: Scripting: plugins in Lua
+
+var scripting: [Target] {
+    room(
+        "Scripting",
+        [
+            // C: Lua 5.4 for scripts that nobody vouches for. The one target that knows Lua.
+            .target(name: "CLuaSandbox", linkerSettings: [.linkedLibrary("lua5.4"), .linkedLibrary("jansson")]),
+            // YAML, read strictly: what policies and the server's and the command's configurations have in common.
+            .target(name: "SluiceConfiguration", dependencies: ["SluiceCore", yams]),
+            // Bundles, the deployment's policy, and the host that runs plugins.
+            .target(
+                name: "SluiceLua",
+                dependencies: [
+                    "CJansson", "CLuaSandbox", "SluiceConfiguration", "SluiceCore", coreMetrics, crypto, httpTypes,
+                    logging,
+                ]),
+            // What authors of plugins use by the command line. No embedder links it.
+            .target(
+                name: "SluicePluginTools",
+                dependencies: [
+                    "CJansson", "CLuaSandbox", "SluiceConfiguration", "SluiceCore", "SluiceLua", crypto, httpTypes,
+                ]),
+        ])
+}
+
+// MARK: Server: tables over HTTP, on SQLite and PostgreSQL
+
+var server: [Target] {
+    room(
+        "Server",
+        [
+            .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+            // Connections to PostgreSQL, through libpq.
+            .target(name: "SluicePostgres", dependencies: ["CLibPQ", "SluiceCore"]),
+            .target(
+                name: "SluiceBackend",
+                dependencies: [
+                    "SluiceConfiguration", "SluiceCore", "SluiceOData", "SluicePostgres", "SluiceSQLite", coreMetrics,
+                    crypto, hummingbird, jwtKit, httpTypes, logging, nioCore, nioHTTP1, nioHTTPTypes, serviceLifecycle,
+                ]),
+        ])
+}
+
+// MARK: Program: the daemon and the command
+
+var program: [Target] {
+    room(
+        "Program",
+        [
+            // The daemon: configuration, sessions, the control socket, the gateway and the inspector.
+            .target(
+                name: "SluiceDaemon",
+                dependencies: [
+                    "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceLua", "SluicePluginTools",
+                    "SluiceService", asyncHTTPClient, configuration, coreMetrics, crypto, httpTypes, hummingbird,
+                    logging, nioCore, nioHTTP1, serviceLifecycle, tracing, unixSignals,
+                ],
+                resources: [
+                    "index.html", "inspector.css", "inspector.js", "dom.js", "views.js", "decisions.js", "icon.svg",
+                ].map { .embedInCode("Inspector/Page/\($0)") }),
+            .executableTarget(
+                name: "SluiceCLI",
+                dependencies: [
+                    "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceDaemon", "SluiceLua",
+                    "SluicePluginTools", argumentParser, asyncHTTPClient, crypto, logging, nioCore,
+                    nioHTTP1, serviceLifecycle, unixSignals,
+                ],
+                resources: [.copy("Resources/movies.json")]),
+        ])
+}
+
+// MARK: Lab: for authors of stores and handlers, and for the tests
+
+var lab: [Target] {
+    room(
+        "Lab",
+        [
+            .target(
+                name: "SluiceTesting", dependencies: ["SluiceCore", "SluiceOData", "SluiceSQLite", httpTypes]),
+            // The simulator and the kit for stores as a program.
+            .executableTarget(
+                name: "SluiceLab",
+                dependencies: ["SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceTesting", argumentParser]),
+        ])
+}
+
+// MARK: Examples
+
+var examples: [Target] {
+    [
         .executableTarget(
-            name: "SluiceCLI",
-            dependencies: [
-                "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceDaemon", "SluiceLua", "SluicePluginTools",
-                "SluiceTesting",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            resources: [.copy("Resources/movies.json")]),
-        .executableTarget(
-            name: "todo",
-            dependencies: ["Sluice", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-            path: "Examples/todo",
+            name: "todo", dependencies: ["Sluice", argumentParser], path: "Examples/todo",
             exclude: ["README.md", "backend.yaml"]),
         .executableTarget(
             name: "custom-daemon",
             dependencies: [
-                "Sluice", "SluiceLua", "SluiceService",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                "Sluice", "SluiceLua", "SluiceService", httpTypes, logging, serviceLifecycle, unixSignals,
             ],
-            path: "Examples/custom-daemon",
-            exclude: ["README.md", "policy.yaml"]),
+            path: "Examples/custom-daemon", exclude: ["README.md", "policy.yaml"]),
         .executableTarget(
-            name: "mixed-mode",
-            dependencies: [
-                "Sluice", "SluiceBackend", "SluiceStores",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Examples/mixed-mode",
-            exclude: ["README.md"]),
-        // Ends processes and storage in the middle of their work: for tests, and part of no product.
+            name: "mixed-mode", dependencies: ["Sluice", "SluiceBackend", "SluiceStores", argumentParser],
+            path: "Examples/mixed-mode", exclude: ["README.md"]),
+        // A store as someone else would write it: it needs the core only.
+        .target(
+            name: "AppendStore", dependencies: ["SluiceCore"], path: "Examples/append-store", exclude: ["README.md"]),
+    ]
+}
+
+// MARK: Tests
+
+var testSupport: [Target] {
+    [
+        // Ends processes and storage in the middle of their work.
         .executableTarget(
-            name: "torture",
-            dependencies: [
-                "Sluice", "SluiceTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
+            name: "torture", dependencies: ["HostileCases", "Sluice", "SluiceTesting", argumentParser],
             path: "Tests/Torture"),
-        // What several tests share and no user links: storage that fails, generated queries, what fuzzers check.
+        // A server that lies in every way that a case names, for the tests and the torture program.
+        .target(
+            name: "HostileCases", dependencies: ["SluiceCore", "SluiceTesting", httpTypes], path: "Tests/HostileCases"),
+        // What several tests share: storage that fails, generated queries, what fuzzers check.
         .target(
             name: "SluiceTestSupport",
             dependencies: [
                 "CJansson", "CSQLite", "CSQLiteFaults", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                httpTypes,
             ],
             path: "Tests/Support"),
         // C: a file system for SQLite that fails where a test wants it to.
         .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
+        // C: Lua as it comes, which the sandbox's own functions are held against.
+        .target(name: "LuaReference", path: "Tests/LuaReference", linkerSettings: [.linkedLibrary("lua5.4")]),
+    ]
+}
 
+var suites: [Target] {
+    [
         .testTarget(
             name: "SluiceCoreTests",
             dependencies: [
-                "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting", "SluiceTestSupport",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting", "SluiceTestSupport", httpTypes,
             ]),
-        // C: Lua as it comes, which the sandbox's own functions are held against.
-        .target(name: "LuaReference", path: "Tests/LuaReference", linkerSettings: [.linkedLibrary("lua5.4")]),
         .testTarget(name: "LuaSandboxTests", dependencies: ["CJansson", "CLuaSandbox", "LuaReference"]),
         .testTarget(
-            name: "SluiceODataTests",
-            dependencies: [
-                "SluiceCore", "SluiceOData", "SluiceTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-            ]),
+            name: "SluiceODataTests", dependencies: ["SluiceCore", "SluiceOData", "SluiceTesting", httpTypes]),
         // With services that others wrote: .ci/peers starts them; without them its tests are skipped.
-        .testTarget(
-            name: "SluicePeerTests",
-            dependencies: ["Sluice", .product(name: "HTTPTypes", package: "swift-http-types")],
-            exclude: ["Peers"]),
+        .testTarget(name: "SluicePeerTests", dependencies: ["Sluice", httpTypes], exclude: ["Peers"]),
         .testTarget(
             name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate", "SluiceSQLite"]),
         .testTarget(
@@ -252,103 +247,78 @@ let package = Package(
             name: "SluiceStoresTests",
             dependencies: [
                 "SluiceBackend", "SluiceBase", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceStores",
-                "SluiceTesting",
-                "SluiceTestSupport",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "SluiceTesting", "SluiceTestSupport", httpTypes,
             ]),
-        // A store as someone else would write it: it needs the core only.
-        .target(
-            name: "AppendStore", dependencies: ["SluiceCore"], path: "Examples/append-store", exclude: ["README.md"]),
         .testTarget(name: "AppendStoreTests", dependencies: ["AppendStore", "SluiceCore", "SluiceTesting"]),
         .testTarget(
             name: "SluiceLuaTests",
             dependencies: [
                 "SluiceConfiguration", "SluiceCore", "SluiceLua", "SluicePluginTools", "SluiceTesting",
-                "SluiceTestSupport",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                "SluiceTestSupport", httpTypes, metricsTestKit,
             ]),
         .testTarget(
             name: "SluiceHTTPTests",
-            dependencies: [
-                "SluiceHTTP", "SluiceSQLite", "SluiceTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            dependencies: ["SluiceHTTP", "SluiceSQLite", "SluiceTesting", httpTypes, nioCore, nioPosix]),
         .testTarget(
             name: "SluiceBackendTests",
             dependencies: [
-                "SluiceBackend", "Sluice", "SluicePostgres", "SluiceTesting", "SluiceTestSupport",
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "HummingbirdTesting", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                "SluiceBackend", "Sluice", "SluicePostgres", "SluiceTesting", "SluiceTestSupport", coreMetrics,
+                .product(name: "HummingbirdTesting", package: "hummingbird"), jwtKit, httpTypes, logging, nioCore,
+                .product(name: "NIOEmbedded", package: "swift-nio"), nioHTTP1, nioHTTPTypes, nioPosix,
             ]),
         .testTarget(
             name: "SluiceServiceTests",
             dependencies: [
-                "Sluice", "SluiceService", "SluiceTesting",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                "Sluice", "SluiceService", "SluiceTesting", httpTypes,
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"), logging, metricsTestKit,
+                serviceLifecycle, tracing,
             ]),
         .testTarget(
             name: "SluiceDaemonTests",
             dependencies: [
                 "SluiceBackend", "SluiceCore", "SluiceDaemon", "SluiceLua", "SluicePluginTools", "SluicePostgres",
-                "SluiceTesting",
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                "SluiceTesting", coreMetrics, httpTypes, tracing,
             ]),
         .testTarget(
             name: "SluiceCLITests",
             dependencies: [
-                "SluiceCLI", "todo", "custom-daemon", "mixed-mode", "torture", "Sluice",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "HostileCases", "SluiceCLI", "SluiceLab", "todo", "custom-daemon", "mixed-mode", "torture", "Sluice",
+                argumentParser, httpTypes,
             ]),
-    ],
-    swiftLanguageModes: [.v6]
-)
+    ]
+}
 
-// The engine for other languages: libsluice.so, with a header in C. It takes `@c`, which Swift has since 6.3.
+// MARK: Bindings: the engine for other languages
+
+// libsluice.so, with a header in C. It takes `@c`, which Swift has since 6.3.
 #if compiler(>=6.3)
     package.products.append(.library(name: "sluice-c", type: .dynamic, targets: ["CSluice", "SluiceC"]))
-    package.targets += [
-        // C: the header, and nothing that runs.
-        .target(name: "CSluice"),
-        .target(
-            name: "SluiceC",
-            dependencies: ["CSluice", "SluiceCore", "SluiceHTTP", "SluiceLua", "SluiceOData", "SluiceSQLite"],
-            exclude: ["exports.map", "sluice.pc.in"],
-            linkerSettings: [
-                // Exports what the header declares and nothing else: gold would list local symbols besides. The library is
-                // never unloaded, because it has threads. Swift's own libraries are inside of it where SLUICE_STATIC is set:
-                // `--static-swift-stdlib` of the package manager leaves libraries out.
-                .unsafeFlags(
-                    [
-                        "-use-ld=lld",
-                        "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/SluiceC/exports.map",
-                        "-Xlinker", "-soname=libsluice.so", "-Xlinker", "-z", "-Xlinker", "nodelete",
-                    ] + (Context.environment["SLUICE_STATIC"] == nil ? [] : ["-static-stdlib"]))
-            ]),
-        // Builds programs in C against the library as it is built, and runs them: it links no Swift of it.
+    package.targets += room(
+        "Bindings",
+        [
+            // C: the header, and nothing that runs.
+            .target(name: "CSluice"),
+            .target(
+                name: "SluiceC",
+                dependencies: ["CSluice", "SluiceCore", "SluiceHTTP", "SluiceLua", "SluiceOData", "SluiceSQLite"],
+                exclude: ["exports.map", "sluice.pc.in"],
+                linkerSettings: [
+                    // Exports what the header declares and nothing else: gold would list local symbols besides. The
+                    // library is never unloaded, because it has threads. Swift's own libraries are inside of it where
+                    // SLUICE_STATIC is set: `--static-swift-stdlib` of the package manager leaves libraries out.
+                    .unsafeFlags(
+                        [
+                            "-use-ld=lld", "-Xlinker",
+                            "--version-script=\(Context.packageDirectory)/Sources/Bindings/SluiceC/exports.map",
+                            "-Xlinker", "-soname=libsluice.so", "-Xlinker", "-z", "-Xlinker", "nodelete",
+                        ] + (Context.environment["SLUICE_STATIC"] == nil ? [] : ["-static-stdlib"]))
+                ]),
+        ])
+    // Builds programs in C against the library as it is built, and runs them: it links no Swift of it.
+    package.targets.append(
         .testTarget(
-            name: "SluiceCTests",
-            dependencies: ["SluiceBackend", "SluiceCore", "SluiceTesting"],
-            exclude: ["Programs"]),
-    ]
+            name: "SluiceCTests", dependencies: ["SluiceBackend", "SluiceCore", "SluiceTesting"],
+            exclude: ["Programs"]))
 #endif
 
 // Programs that play for hours, each built in a folder and with flags of its own: .ci/release, .ci/fuzz. They are
@@ -356,12 +326,9 @@ let package = Package(
 if Context.environment["SLUICE_PROGRAMS"] != nil {
     package.targets += [
         .executableTarget(
-            name: "simulate", dependencies: ["SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceTesting"],
-            path: "Tests/Simulation", exclude: ["planted.patch"]),
-        .executableTarget(
             name: "storage",
             dependencies: ["SluiceTestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-            path: "Tests/StorageFaults"),
+            path: "Tests/StorageFaults")
     ]
     // libFuzzer has the main function of these.
     package.targets += ["address", "json", "metadata", "multipart", "odata", "wire"].map { name in
@@ -371,12 +338,14 @@ if Context.environment["SLUICE_PROGRAMS"] != nil {
     }
 }
 
-// What is optimised in debug builds too, with its assertions: the tests take half of the time so, and what plugins may spend
-// is measured in time of the processor. `make` says so; a package that others depend on by its version may not have such flags.
+// Whether the package is worked on, and not a dependency of another: those may not have flags of this kind.
+let isRoot = !["/checkouts/", "/registry/"].contains { Context.packageDirectory.contains($0) }
+// Targets that are optimised in debug builds too, with their assertions: the tests take half of the time so, and the limits
+// of plugins are measured in time of the processor.
 let optimized =
-    Context.environment["SLUICE_OPTIMIZE"] == nil
-    ? [] : ["SluiceBase", "SluiceWire", "SluiceSync", "SluiceSQLite", "SluiceTesting", "SluiceLua", "CLuaSandbox"]
-// One set of rules for every Swift target. Warnings are errors in continuous integration, not on a user's machine.
+    isRoot
+    ? ["SluiceBase", "SluiceWire", "SluiceSync", "SluiceSQLite", "SluiceTesting", "SluiceLua", "CLuaSandbox"] : []
+// One set of rules for every Swift target.
 let targetsInC = ["CLuaSandbox", "CSluice", "CSQLite", "CSQLiteFaults", "LuaReference"]
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
     target.swiftSettings =
@@ -388,13 +357,41 @@ for target in package.targets where target.type != .system && !targetsInC.contai
     // Conversions of numbers that may end the process are declared as deprecated: see UncheckedNumbers.swift. A test
     // may end; what runs for others may not.
     if target.type != .test { target.swiftSettings?.append(.treatWarning("DeprecatedDeclaration", as: .error)) }
-    if Context.environment["CI"] == "true" {
-        target.swiftSettings?.append(.treatAllWarnings(as: .error))
-    }
+    // Warnings are errors for who works on the package, not on a user's machine.
+    if isRoot { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
     if optimized.contains(target.name) {
         target.swiftSettings?.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
     }
 }
 for target in package.targets where targetsInC.contains(target.name) && optimized.contains(target.name) {
     target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-O2"], .when(configuration: .debug))]
+}
+
+// MARK: Products of other packages
+
+var httpTypes: Target.Dependency { .product(name: "HTTPTypes", package: "swift-http-types") }
+var logging: Target.Dependency { .product(name: "Logging", package: "swift-log") }
+var coreMetrics: Target.Dependency { .product(name: "CoreMetrics", package: "swift-metrics") }
+var metricsTestKit: Target.Dependency { .product(name: "MetricsTestKit", package: "swift-metrics") }
+var tracing: Target.Dependency { .product(name: "Tracing", package: "swift-distributed-tracing") }
+var serviceLifecycle: Target.Dependency { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
+var unixSignals: Target.Dependency { .product(name: "UnixSignals", package: "swift-service-lifecycle") }
+var configuration: Target.Dependency { .product(name: "Configuration", package: "swift-configuration") }
+var argumentParser: Target.Dependency { .product(name: "ArgumentParser", package: "swift-argument-parser") }
+var yams: Target.Dependency { .product(name: "Yams", package: "Yams") }
+var crypto: Target.Dependency { .product(name: "Crypto", package: "swift-crypto") }
+var jwtKit: Target.Dependency { .product(name: "JWTKit", package: "jwt-kit") }
+var hummingbird: Target.Dependency { .product(name: "Hummingbird", package: "hummingbird") }
+var asyncHTTPClient: Target.Dependency { .product(name: "AsyncHTTPClient", package: "async-http-client") }
+var nioCore: Target.Dependency { .product(name: "NIOCore", package: "swift-nio") }
+var nioHTTP1: Target.Dependency { .product(name: "NIOHTTP1", package: "swift-nio") }
+var nioPosix: Target.Dependency { .product(name: "NIOPosix", package: "swift-nio") }
+var nioSSL: Target.Dependency { .product(name: "NIOSSL", package: "swift-nio-ssl") }
+var nioHTTPTypes: Target.Dependency { .product(name: "NIOHTTPTypes", package: "swift-nio-extras") }
+var nioHTTPCompression: Target.Dependency { .product(name: "NIOHTTPCompression", package: "swift-nio-extras") }
+
+/// The targets of a room: a folder of `Sources` with a folder for each.
+func room(_ name: String, _ targets: [Target]) -> [Target] {
+    for target in targets { target.path = "Sources/\(name)/\(target.name)" }
+    return targets
 }

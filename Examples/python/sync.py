@@ -1,6 +1,6 @@
 """Two devices, one server, no network for a while: what docs/c.md explains, in Python.
 
-    pip install Sources/SluicePython
+    pip install Sources/Bindings/SluicePython
     python3 Examples/python/sync.py http://127.0.0.1:8080
 """
 

@@ -5,7 +5,7 @@ import Testing
 @Suite struct LibraryTests {
     /// The functions that the header declares.
     private static func declared() throws -> Set<String> {
-        let header = try Folder.text("Sources/CSluice/include/sluice.h")
+        let header = try Folder.text("Sources/Bindings/CSluice/include/sluice.h")
             .replacing(#/(?s)/\*.*?\*//#, with: "")
         return Set(header.matches(of: #/\b(sluice_\w+)\(\s*[a-z]/#).map { String($0.output.1) })
     }
@@ -34,7 +34,7 @@ import Testing
         let programs = try ["rules", "work", "threads", "callbacks"].map {
             try Folder.text("Tests/SluiceCTests/Programs/\($0).c")
         }
-        let python = try Folder.text("Sources/SluicePython/sluice/_abi.py")
+        let python = try Folder.text("Sources/Bindings/SluicePython/sluice/_abi.py")
         let expect = try Folder.text("Tests/SluiceCTests/Programs/expect.h")
         for function in try Self.declared() {
             #expect((programs + [expect]).contains { $0.contains("\(function)(") }, "\(function) is not tested")
@@ -44,7 +44,7 @@ import Testing
 
     @Test("every code of the engine has a number, and no two have one")
     func codes() async throws {
-        let errors = try Folder.text("Sources/SluiceBase/Errors/SluiceError.swift")
+        let errors = try Folder.text("Sources/SDK/SluiceBase/Errors/SluiceError.swift")
         let codes = errors.matches(of: #/public static let \w+ = Code\(name: \.(\w+)\)/#).map { String($0.output.1) }
         #expect(codes.count > 30)
         try await Folder.use { folder in
@@ -62,7 +62,7 @@ import Testing
             let known = names.output.split(whereSeparator: \.isWhitespace).map(String.init).filter { $0 != "unknown" }
             #expect(Set(known).count == known.count)
             #expect(Set(codes).subtracting(known).isEmpty)
-            let header = try Folder.text("Sources/CSluice/include/sluice.h")
+            let header = try Folder.text("Sources/Bindings/CSluice/include/sluice.h")
             let numbers = header.matches(of: #/SLUICE_(OK|ERROR_\w+) = (\d+)/#).map { String($0.output.2) }
             #expect(Set(numbers).count == numbers.count)
             #expect(numbers.count == known.count)

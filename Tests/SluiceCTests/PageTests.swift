@@ -57,7 +57,7 @@ import Testing
             try await Server.use { endpoint in
                 try block.replacing(Self.address, with: endpoint).write(
                     toFile: folder.file("page.py"), atomically: true, encoding: .utf8)
-                let package = ["PYTHONPATH": "\(Folder.sources)/Sources/SluicePython"]
+                let package = ["PYTHONPATH": "\(Folder.sources)/Sources/Bindings/SluicePython"]
                 let result = try await Command.run(["python3", "page.py"], in: folder, environment: package)
                 #expect(result.status == 0 && result.output.contains("title"), "\(result.output)")
             }
@@ -77,7 +77,7 @@ import Testing
                 [
                     "python3", "-m", "mypy", "--cache-dir=mypy", "page.py",
                     "\(Folder.sources)/Examples/python/sync.py",
-                ], in: folder, environment: ["MYPYPATH": "\(Folder.sources)/Sources/SluicePython"])
+                ], in: folder, environment: ["MYPYPATH": "\(Folder.sources)/Sources/Bindings/SluicePython"])
             #expect(types.status == 0, "\(types.output)")
         }
     }

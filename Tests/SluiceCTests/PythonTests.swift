@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct PythonTests {
-    private static let package = ["PYTHONPATH": "\(Folder.sources)/Sources/SluicePython"]
+    private static let package = ["PYTHONPATH": "\(Folder.sources)/Sources/Bindings/SluicePython"]
 
     @Test("the example in Python syncs the demo's data")
     func example() async throws {
@@ -36,7 +36,7 @@ import Testing
         try await Folder.use { folder in
             // A copy, because the build writes beside the sources.
             try FileManager.default.copyItem(
-                atPath: "\(Folder.sources)/Sources/SluicePython", toPath: folder.file("package"))
+                atPath: "\(Folder.sources)/Sources/Bindings/SluicePython", toPath: folder.file("package"))
             let pip = try await Command.run(
                 [
                     "/usr/bin/python3", "-m", "pip", "install", "--no-build-isolation", "--no-deps", "--no-index",

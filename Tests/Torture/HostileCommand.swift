@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
+import HostileCases
 import Sluice
-import SluiceTesting
 
 /// Has clients meet each server of the table that lies, and prints what did not hold. In a process of its own, since
 /// it measures memory and time.

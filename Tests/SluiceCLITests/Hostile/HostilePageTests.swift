@@ -1,5 +1,5 @@
 import Foundation
-import SluiceTesting
+import HostileCases
 import Testing
 
 @Suite("The page on the hostile server") struct HostilePageTests {

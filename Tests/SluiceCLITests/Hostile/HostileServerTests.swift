@@ -1,4 +1,4 @@
-import SluiceTesting
+import HostileCases
 import Testing
 
 /// The cases run in processes of their own: they measure memory and time, and what other tests hold is not to count.

@@ -4,6 +4,7 @@ import Sluice
 /// Runs the built programs as a user would: real processes, real files, and never longer than a time limit.
 struct Program: Sendable {
     static let sluice = Program("sluice")
+    static let lab = Program("sluice-lab")
     static let todo = Program("todo")
     /// The folder of the sources, where the bundled plugins are.
     static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -5,7 +5,7 @@ import SluiceBackend
 enum Server {
     struct DidNotListen: Error {}
 
-    private static let movies = "\(Folder.sources)/Sources/SluiceCLI/Resources/movies.json"
+    private static let movies = "\(Folder.sources)/Sources/Program/SluiceCLI/Resources/movies.json"
 
     /// Runs `body` with the server's address.
     static func use<Result: Sendable>(_ body: (String) async throws -> Result) async throws -> Result {

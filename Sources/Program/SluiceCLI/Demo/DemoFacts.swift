@@ -17,15 +17,12 @@ struct DemoFacts {
     var folder: String?
     /// What the plugins were asked.
     var plugins: [DemoPlugins.Line] = []
-    /// What the line did, where it failed by seed.
-    var chaos: DemoChaos.Facts?
     /// What the files of encrypted stores show.
     var encryption: DemoEncryption.Facts?
 
     var json: JSON {
         var json = story
         if !plugins.isEmpty { json["plugins"] = JSON(plugins.map(Self.json)) }
-        if let chaos { json["chaos"] = chaos.json }
         if let encryption { json["encryption"] = encryption.json }
         return json
     }

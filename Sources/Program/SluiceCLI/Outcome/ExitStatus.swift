@@ -4,7 +4,7 @@ internal import Sluice
 enum ExitStatus: Int32 {
     /// Done.
     case done = 0
-    /// What must never be: the copies of `demo` are not equal, or `simulate` saw something lost. A fault of Sluice
+    /// What must never be: the copies of `demo` are not equal. A fault of Sluice
     /// itself; or of a plugin, which `plugin` has checked or tested.
     case fault = 1
     /// The command, its arguments or its configuration cannot be carried out as they are.

@@ -32,7 +32,7 @@ struct SluiceCommand: AsyncParsableCommand {
     private static let programs: [any ParsableCommand.Type] = [
         DemoCommand.self, DaemonCommand.self, CtlCommand.self, TopCommand.self, InspectorCommand.self,
         ConfigCommand.self, ServeCommand.self,
-        BackendCommand.self, SimulateCommand.self, PluginCommand.self, ODataCommand.self,
+        BackendCommand.self, PluginCommand.self, ODataCommand.self,
     ]
 
     /// All commands.

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 public import SluiceCore
+internal import SluiceTesting
 
 #if canImport(Glibc)
     internal import Glibc

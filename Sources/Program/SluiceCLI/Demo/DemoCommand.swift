@@ -15,14 +15,8 @@ struct DemoCommand: OutcomeCommand {
     @Option(help: ArgumentHelp("Keep the stores in this folder.", valueName: "dir"))
     var keep: String?
 
-    @Flag(help: "Over a line that loses, repeats and cuts off requests, with edits while it syncs.")
-    var chaos = false
-
     @Flag(help: "Both stores are encrypted, each with a key of its own; their files are searched for what is in them.")
     var encrypted = false
-
-    @Option(help: ArgumentHelp("With --chaos: what happens on the line follows from this number.", valueName: "n"))
-    var seed: UInt64 = 1
 
     @Option(
         help: ArgumentHelp(
@@ -58,7 +52,7 @@ struct DemoCommand: OutcomeCommand {
         let outcome = try await folder.use { [plugins] in
             self.outcome(
                 try await DemoStory(
-                    rows: rows, folder: folder, narrator: narrator, sqlite: sqlite, chaos: chaos ? seed : nil,
+                    rows: rows, folder: folder, narrator: narrator, sqlite: sqlite,
                     plugins: plugins, isEncrypted: encrypted
                 ).run())
         }

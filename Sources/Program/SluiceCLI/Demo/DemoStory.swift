@@ -8,8 +8,6 @@ struct DemoStory {
     let folder: DemoFolder
     let narrator: Narrator
     let sqlite: SQLiteProgram
-    /// The seed of a line that fails; nil for one that works except that it is cut off once.
-    let chaos: UInt64?
     /// The plugins that take part; where they decide the conflict, the handler in Swift does not.
     let plugins: DemoPlugins?
     /// Whether the devices' stores are encrypted.
@@ -24,21 +22,14 @@ struct DemoStory {
         var backend = try await DemoBackend(rows: rows, folder: folder)
         do {
             narrator.step("The server starts on \(backend.endpoint) with \(Plain.count(rows)) movies.")
-            var line = chaos.map { DemoChaos(seed: $0, narrator: narrator) }
             var devices: [DemoDevice] = []
             for name in ["anna", "ben"] {
                 devices.append(
                     try await DemoDevice(
                         name, folder: folder, endpoint: try Endpoint(backend.endpoint), plugins: plugins,
-                        isEncrypted: isEncrypted, transport: line?.line() ?? AsyncHTTPTransport()))
+                        isEncrypted: isEncrypted))
             }
-            var facts: DemoFacts
-            if var line {
-                line.devices = devices
-                facts = try await tellChaos(&line, backend)
-            } else {
-                facts = try await tell(&backend, devices)
-            }
+            var facts = try await tell(&backend, devices)
             try await backend.close()
             tell(facts.comparison)
             if let plugins {
@@ -146,24 +137,6 @@ struct DemoStory {
         case .server: "server's (\(field.reason))"
         case nil: "\(TextTable.cell(field.decided)) (\(field.reason))"
         }
-    }
-
-    /// The same over a line that fails all the time: whatever it does, the copies end up equal.
-    private func tellChaos(_ chaos: inout DemoChaos, _ backend: DemoBackend) async throws -> DemoFacts {
-        try await chaos.play()
-        let rulings = chaos.devices.flatMap(\.referee.rulings)
-        let judges = Set(rulings.map(\.judge)).sorted().joined(separator: " and ")
-        narrator.detail("\(Plain.count(rulings.count, "conflict")) decided" + (judges.isEmpty ? "" : " by \(judges)"))
-        for device in chaos.devices {
-            tellNotes(device)
-            try await device.close()
-        }
-        let encryption = try search(chaos.devices)
-        var ledger = chaos.ledger
-        let comparison = try await compare(backend, chaos.devices, &ledger)
-        return DemoFacts(
-            rows: rows, endpoint: backend.endpoint, rulings: rulings, comparison: comparison, seconds: 0,
-            folder: folder.isKept ? folder.path : nil, chaos: chaos.facts, encryption: encryption)
     }
 
     private func compare(

@@ -26,7 +26,8 @@ struct ConformCommand: AsyncParsableCommand {
         let encryption = encrypted ? StoreEncryption.key(try StoreKey.random()) : nil
         var number = 0
         var failures: [String] = []
-        func attempt(_ name: String, _ check: (@escaping @Sendable () throws -> SQLiteStore) async throws -> Void) async {
+        func attempt(_ name: String, _ check: (@escaping @Sendable () throws -> SQLiteStore) async throws -> Void) async
+        {
             number += 1
             let home = "\(place)/\(number)"
             do {

@@ -8,7 +8,8 @@ internal import SluiceCore
 struct SluiceLab: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sluice-lab", abstract: "Try the engine, handlers and stores in a world that fails.",
-        discussion: "Ends with 0 if everything held, with 1 if something did not, and with 64 for a mistake in the arguments.",
+        discussion:
+            "Ends with 0 if everything held, with 1 if something did not, and with 64 for a mistake in the arguments.",
         version: SluiceVersion.text, subcommands: [SimulateCommand.self, ConformCommand.self])
 }
 

@@ -44,7 +44,8 @@ import Testing
             lie.body = Body(json: record)
             return lie
         }
-        let command = try #require(try SimulateCommand.parseAsRoot(["--seeds", "2", "--json"] + options) as? SimulateCommand)
+        let command = try #require(
+            try SimulateCommand.parseAsRoot(["--seeds", "2", "--json"] + options) as? SimulateCommand)
         #expect(try command.holds(in: Simulation(stories)) == false)
         let failure = try #require(Simulation(stories).run(seeds: 1...2).failures.first)
         #expect(Simulation(stories).play(failure.story).violation != nil, "the story that is told shows it")

@@ -30,7 +30,7 @@ struct SluiceCommand: AsyncParsableCommand {
         StoreCommand.self,
     ]
     private static let programs: [any ParsableCommand.Type] = [
-        DemoCommand.self, DaemonCommand.self, CtlCommand.self, TopCommand.self, InspectorCommand.self,
+        DemoCommand.self, DaemonCommand.self, CtlCommand.self, InspectorCommand.self,
         ConfigCommand.self, ServeCommand.self,
         BackendCommand.self, PluginCommand.self, ODataCommand.self,
     ]

@@ -28,7 +28,7 @@ struct Folder: Sendable {
             atPath: folder.file("lib/libsluice.so"), withDestinationPath: library)
         for (name, source) in [("sluice.h", "CSluice/include/sluice.h"), ("sluice.pc", "SluiceC/sluice.pc.in")] {
             try FileManager.default.copyItem(
-                atPath: "\(sources)/Sources/\(source)", toPath: folder.file("lib/\(name)"))
+                atPath: "\(sources)/Sources/Bindings/\(source)", toPath: folder.file("lib/\(name)"))
         }
         return try await body(folder)
     }

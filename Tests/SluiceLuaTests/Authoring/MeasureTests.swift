@@ -47,17 +47,4 @@ struct MeasureTests {
         #expect(!report.isGood && report.failed == [path], "\(report.lines)")
         #expect(report.hooks.map(\.hook) == [.onConflict], "what passes is measured all the same")
     }
-
-    @Test("profile names the dearest line")
-    func profile() async throws {
-        let bundle = try PluginBundle.handler(
-            "local n = 0\nfor i = 1, 500 do n = n + i end\nreturn decide.client()",
-            files: ["tests/a.json": Self.fixture])
-        let profile = await PluginProfile(bundle)
-        #expect(profile.spent.first?.line == 3)
-        #expect(profile.spent.first?.text == "for i = 1, 500 do n = n + i end")
-        #expect(profile.total > 500)
-        let none = await PluginProfile(try .handler("return decide.client()"))
-        #expect(none.spent.isEmpty)
-    }
 }

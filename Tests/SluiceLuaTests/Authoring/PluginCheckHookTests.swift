@@ -135,8 +135,6 @@ struct PluginCheckHookTests {
         let report = await runner.run()
         #expect(report.lines.contains { $0.contains("sample, on_conflict, lib/items.lua:2: ") }, "\(report.lines)")
         #expect(report.lines.contains { $0.hasPrefix("# main.lua: ") }, "\(report.lines)")
-        let profile = await PluginProfile(try PluginBundle(files: files, location: "sample"))
-        #expect(profile.lines.contains { $0.contains("main.lua:") && !$0.contains("main:") }, "\(profile.lines)")
         let broken = await PluginCheck.run(try .sample(["on_conflict"], "local x =\n= 1", files: [:])).lines
         #expect(broken.contains { $0.hasPrefix("main.lua:2: error: ") }, "\(broken)")
     }

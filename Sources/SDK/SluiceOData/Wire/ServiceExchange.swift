@@ -156,8 +156,17 @@ final class ServiceExchange: Sendable {
 
     /// A token other than the one that was refused; nil where the service gives none.
     private func freshToken(insteadOf used: String?, for request: Request) async throws -> String? {
-        if let token = state.withLock({ $0.token }), token != used { return token }
-        return try await fetching.value { try await self.fetchToken(for: request) }
+        @Sendable func known() -> String? { state.withLock { $0.token }.flatMap { $0 == used ? nil : $0 } }
+        if let token = known() { return token }
+        func fetched() async throws -> String? {
+            // Another task may have fetched one since: a second fetch would end the session of the first.
+            try await fetching.value {
+                if let token = known() { token } else { try await self.fetchToken(for: request) }
+            }
+        }
+        let token = try await fetched()
+        // The fetch of a task that has sent none yet brings the one that was refused here.
+        return token == used && token != nil ? try await fetched() : token
     }
 
     private func fetchToken(for request: Request) async throws -> String? {

@@ -269,7 +269,8 @@ struct PushRequests {
         var request: Request
         switch operation.kind {
         case .insert:
-            request = dialect.insert(table: table, record: try plain(item), endpoint: endpoint)
+            let record = columns.unset(try plain(item), in: table, of: item.local)
+            request = dialect.insert(table: table, record: record, endpoint: endpoint)
         case .update:
             var changes = try plain(item)
             if dialect.patchesUpdates, let base = item.base, let local = item.local {

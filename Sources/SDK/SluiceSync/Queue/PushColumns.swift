@@ -51,6 +51,13 @@ package struct PushColumns: Sendable, Hashable {
         return record
     }
 
+    /// Returns the record without the properties that hold its own time of change: a server has set them, and a record that
+    /// is made once more has none.
+    func unset(_ record: JSON, in table: String, of local: JSON?) -> JSON {
+        guard let time = local?[updatedAt], !time.isNull else { return record }
+        return record.without(serverSet[table]?.filter { record[$0] == time })
+    }
+
     func id(_ record: JSON) -> RecordID? { record[id]?.textID }
     func isDeleted(_ record: JSON) -> Bool { record[deleted]?.bool == true }
 

@@ -66,7 +66,7 @@ extension SimulatedServer {
 
     private func read(_ request: Request, _ service: SimulatedService, _ state: inout State) -> Response {
         let path = request.head.path ?? "/"
-        guard let place = place(path.prefix { $0 != "?" }), state.tables[place.table] != nil else {
+        guard let place = place(path.prefix { $0 != "?" }), SimulatedService.sets.contains(place.table) else {
             return service.refusal(404, "no such resource")
         }
         if let status = outage(of: place.table, isRow: place.id != nil, &state) {
@@ -84,7 +84,7 @@ extension SimulatedServer {
         _ request: Request, _ service: SimulatedService, _ device: Int, user: Int, isAlone: Bool, _ state: inout State
     ) -> Response {
         let path = (request.head.path ?? "/").prefix { $0 != "?" }
-        guard let place = place(path), state.tables[place.table] != nil else {
+        guard let place = place(path), SimulatedService.sets.contains(place.table) else {
             return service.refusal(404, "no such resource")
         }
         let named = Self.tunnels.lazy.compactMap { request.head.headerFields[$0] }.first

@@ -4,6 +4,9 @@ internal import SluiceOData
 
 /// How the server of a story shows itself as an OData service: names, types and forms.
 struct SimulatedService: Sendable {
+    /// The names of its entity sets, which are there whether they have rows or not.
+    static let sets = ["items", "notes"]
+
     let version: ODataVersion
     let habits: Set<ServiceHabit>
     private let fields: SimulatedFields
@@ -202,7 +205,7 @@ struct SimulatedService: Sendable {
         response.head.headerFields[.contentType] = "application/xml"
         let isOld = version == .v2
         let schema = isOld ? "http://schemas.microsoft.com/ado/2008/09/edm" : "http://docs.oasis-open.org/odata/ns/edm"
-        let types = ["items", "notes"].map { table in
+        let types = Self.sets.map { table in
             var properties =
                 "<Key><PropertyRef Name=\"\(key.text)\"/></Key>"
                 + "<Property Name=\"\(key.text)\" Type=\"Edm.String\" Nullable=\"false\"/>"
@@ -216,7 +219,7 @@ struct SimulatedService: Sendable {
             }
             return "<EntityType Name=\"\(table)\">\(properties)</EntityType>"
         }
-        let sets = ["items", "notes"].map { "<EntitySet Name=\"\($0)\" EntityType=\"story.\($0)\"/>" }
+        let sets = Self.sets.map { "<EntitySet Name=\"\($0)\" EntityType=\"story.\($0)\"/>" }
         let wrapper =
             isOld ? "http://schemas.microsoft.com/ado/2007/06/edmx" : "http://docs.oasis-open.org/odata/ns/edmx"
         response.body = Body(

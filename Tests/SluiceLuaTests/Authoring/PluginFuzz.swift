@@ -1,29 +1,31 @@
-public import SluiceCore
-public import SluiceLua
+import SluiceCore
+
+@testable import SluiceLua
+@testable import SluicePluginTools
 
 /// Gives a plugin what nobody expects: records with wrong values, odd requests and answers, hostile configurations.
 ///
 /// It begins with the plugin's fixtures and spoils them. A plugin may answer as it likes, and may refuse with an error
 /// of its own. What it should never do is run into one of Lua's (`attempt to index a nil value`), use up its fuel or
 /// memory, or return what its hook may not return: those are found.
-public struct PluginFuzz: Sendable {
+struct PluginFuzz: Sendable {
     private let bundle: PluginBundle
     /// Tables whose columns are declared: conflicts get records of theirs too.
-    public var tables: [TableSchema] = []
+    var tables: [TableSchema] = []
     /// What a deployment makes of the plugin, where its limits and its configuration are to count.
-    public var plan: PluginPlan?
+    var plan: PluginPlan?
     /// What chance begins with.
-    public var seed: UInt64 = 1
+    var seed: UInt64 = 1
     /// How many calls.
-    public var calls = 500
+    var calls = 500
     /// How many configurations.
-    public var configurations = 200
+    var configurations = 200
 
     /// A trial of a bundle.
-    public init(_ bundle: PluginBundle) { self.bundle = bundle }
+    init(_ bundle: PluginBundle) { self.bundle = bundle }
 
     /// Tries.
-    public func run() async -> FuzzReport {
+    func run() async -> FuzzReport {
         var report = FuzzReport(plugin: plan?.name ?? bundle.manifest.name, seed: seed)
         var chance = SeededGenerator(seed: seed)
         let fixtures = bundle.fixtures.compactMap { try? JSON(parsing: bundle.files[$0] ?? []) }
@@ -159,31 +161,31 @@ enum HostileValues {
 }
 
 /// What came of giving a plugin what nobody expects.
-public struct FuzzReport: ToolReport {
+struct FuzzReport: ToolReport {
     /// Something that a plugin should not do, whatever it is given.
-    public struct Finding: Sendable {
+    struct Finding: Sendable {
         /// What happened.
-        public let message: String
+        let message: String
         /// The fixture that shows it.
-        public let fixture: JSON
+        let fixture: JSON
         /// How often it happened.
-        public internal(set) var count = 1
+        var count = 1
     }
 
     /// The plugin.
-    public let plugin: String
+    let plugin: String
     /// The seed with which all of it can be tried again.
-    public let seed: UInt64
+    let seed: UInt64
     /// How many calls were made.
-    public internal(set) var calls = 0
+    var calls = 0
     /// How many configurations were tried, and how many of them the schema refused.
-    public internal(set) var configurations = 0
+    var configurations = 0
     /// How many of those the schema refused.
-    public internal(set) var refused = 0
+    var refused = 0
     /// How often each outcome was seen: the name of an answer, or `failed KIND`.
-    public internal(set) var outcomes: [String: Int] = [:]
+    var outcomes: [String: Int] = [:]
     /// What was found, each kind once.
-    public internal(set) var findings: [Finding] = []
+    var findings: [Finding] = []
 
     init(plugin: String, seed: UInt64) {
         self.plugin = plugin
@@ -191,7 +193,7 @@ public struct FuzzReport: ToolReport {
     }
 
     /// Whether nothing was found.
-    public var isGood: Bool { findings.isEmpty }
+    var isGood: Bool { findings.isEmpty }
 
     mutating func note(_ message: String, _ fixture: JSON) {
         if let index = findings.firstIndex(where: { $0.message == message }) {
@@ -202,7 +204,7 @@ public struct FuzzReport: ToolReport {
     }
 
     /// What was found, each with the fixture that shows it.
-    public var lines: [String] {
+    var lines: [String] {
         let counts = outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         return [
             "# \(plugin), seed \(seed): \(calls.counted("call")) (\(counts)), \(configurations.counted("configuration")), "
@@ -212,7 +214,7 @@ public struct FuzzReport: ToolReport {
     }
 
     /// The same for a program.
-    public var json: JSON {
+    var json: JSON {
         [
             "plugin": JSON(plugin), "seed": JSON("\(seed)"), "calls": JSON(calls),
             "configurations": JSON(configurations), "refused": JSON(refused),

@@ -21,7 +21,7 @@ struct DifferenceReader: Sendable {
 
     /// Returns the difference between those rows and the server's.
     ///
-    /// - Parameter pending: the rows whose changes wait.
+    /// - Parameter pending: the rows with waiting changes.
     /// - Throws: ``SluiceError`` of a request, and of code `limitReached` for a server that never ends.
     mutating func difference(
         _ held: LocalQueryRows, pending: Set<RecordID>

@@ -19,7 +19,7 @@ public enum PullReason: String, Sendable, Hashable, CaseIterable, CustomStringCo
     /// Whether the reason leads to the grade ``PullGrade/full``.
     package var explainsFull: Bool { [.noFixedOrder, .timesMisread, .skipRefused].contains(self) }
 
-    /// The reason in words.
+    /// The reason as text, for a person.
     public var description: String {
         switch self {
         case .clockWasSet:

@@ -86,17 +86,17 @@ struct PullRequest: Sendable, Hashable {
         case from(time: String, id: RecordID)
         /// The row with that id, whatever its time.
         case row(RecordID)
-        /// Rows changed at that very time whose id is that one or before it, the last id first.
+        /// Rows changed at exactly that time, up to and including that id, the last id first.
         case ties(time: String, id: RecordID)
         /// The rows changed last, the newest first.
         case newestFirst
         /// Rows in the order of their ids, beginning after that one; nil for all.
         case behindID(RecordID?)
-        /// Rows whose id is that one or before it, the last id first.
+        /// Rows up to and including that id, the last id first.
         case upToID(RecordID)
-        /// Rows without a time of change, whose id comes after that one.
+        /// Rows without a time of change, with ids after that one; nil for all.
         case withoutTime(behindID: RecordID?)
-        /// Rows without a time of change whose id is that one or before it, the last id first.
+        /// Rows without a time of change, up to and including that id, the last id first.
         case withoutTimeUpToID(RecordID)
 
         /// Whether some servers fail at this condition, because they cannot compare with null.

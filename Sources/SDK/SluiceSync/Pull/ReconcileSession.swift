@@ -4,7 +4,7 @@ internal import SluiceWire
 /// Finds the differences between a query's local rows and the server's, as a pure state machine: it returns the digests
 /// and lists to request, and takes the answers.
 ///
-/// If the server offers digests, those of ranges of ids locate the differences; a differing range is split further or
+/// If the server offers digests, digests of id ranges locate the differences; a differing range is split further or
 /// listed. Without digests all ids and versions are listed. Equal counts prove nothing.
 struct ReconcileSession: Sendable {
     /// The input of the session.

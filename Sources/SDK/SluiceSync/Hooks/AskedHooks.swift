@@ -2,14 +2,14 @@ internal import SluiceBase
 
 /// The hooks that are asked at one point about one table, in their order.
 struct AskedHooks: Sendable {
-    /// The hooks that the task is inside of: what a hook does itself is not shown to it again.
+    /// The names of the hooks that the current task runs in. A hook is not asked about its own actions.
     @TaskLocal private static var asked: Set<String> = []
 
     let point: HookPoint
     let table: String
     let hooks: [any SyncHook]
 
-    /// The chain; nil where no hook is to be asked.
+    /// The chain; nil where no hook takes part.
     init?(_ all: [any SyncHook], _ point: HookPoint, table: String) {
         if all.isEmpty { return nil }
         hooks = all.filter { $0.wants(point, table: table) && !Self.asked.contains($0.hookName) }
@@ -20,7 +20,8 @@ struct AskedHooks: Sendable {
 
     /// Asks one hook.
     ///
-    /// - Throws: ``SluiceError`` of code `hookFailed`, whatever the hook throws; `cancelled` where the task was.
+    /// - Throws: ``SluiceError`` of code `hookFailed`, for every error of the hook; `cancelled` where the task was
+    ///   cancelled.
     func ask<Answer: Sendable>(
         _ hook: any SyncHook, recordID: RecordID? = nil, operationID: String? = nil,
         _ question: @Sendable (any SyncHook) async throws -> Answer
@@ -35,7 +36,7 @@ struct AskedHooks: Sendable {
         }
     }
 
-    /// The error of a hook whose answer cannot be.
+    /// Returns the error for an invalid answer of a hook.
     func broken(_ hook: any SyncHook, _ reason: String, recordID: RecordID? = nil) -> SluiceError {
         SluiceError(
             .hookFailed, "the hook \(hook.hookName) gave an answer that cannot be (\(point.rawValue)): \(reason)",
@@ -43,9 +44,9 @@ struct AskedHooks: Sendable {
     }
 }
 
-/// What a hook decided, and which one it was.
+/// A hook's decision, with the hook's name.
 struct HookVerdict<Decision: Sendable & Hashable>: Sendable, Hashable {
-    /// The hook's name; empty where all left it to the engine.
+    /// The hook's name; empty where all hooks left the decision to the engine.
     package var hook: String
     package var decision: Decision
 

@@ -1,13 +1,13 @@
 public import SluiceBase
 internal import SluiceWire
 
-/// A change that the server refused because its record is not the one the change was made on.
+/// A local change that the server refused because its record differs from the change's base.
 public struct Conflict: Sendable {
     /// The table.
     public let table: String
     /// The record's id.
     public let recordID: RecordID
-    /// The operation that was refused.
+    /// The refused operation.
     public let operation: TableOperation
     /// The record as the application has it; nil where it was deleted here.
     public let client: JSON?
@@ -19,7 +19,7 @@ public struct Conflict: Sendable {
     /// Whether a send before this one ended without an answer, so that the change may be on the server already. A
     /// handler that adds up must not add twice.
     public let maybeApplied: Bool
-    /// The status of the answer: 409 or 412, or 404 and 410 for an update of what is gone.
+    /// The status of the answer: 409 or 412, or 404 and 410 for an update of a missing record.
     public let status: Int
     /// Whether the server's record is gone or marked as deleted.
     public let isDeletedOnServer: Bool
@@ -41,7 +41,7 @@ public struct Conflict: Sendable {
 }
 
 extension Conflict {
-    /// What has happened and what to do about it, for a person.
+    /// The conflict's cause and the way to resolve it, for a person.
     var reason: String {
         let what =
             if isDeletedOnServer {
@@ -53,7 +53,7 @@ extension Conflict {
             {
                 "the server refused the change, although its record is the one that the change was made on"
             } else {
-                // A deletion here is no change of the record beside the server's.
+                // A local delete changes no property, so "too" would be wrong for it.
                 "the record was changed on the server" + (operation.kind == .update ? " too" : "")
             }
         guard maybeApplied else { return what }
@@ -64,7 +64,8 @@ extension Conflict {
             + ": decide server if the server's record is what was meant, client to send the change again"
     }
 
-    /// In which properties the two records differ, by the types of their values: the values may be long, or secret.
+    /// The properties that differ between the two records, with the types of their values. Values may be long or
+    /// secret.
     private var differences: [String] {
         guard let client, let server, !isDeletedOnServer else { return [] }
         let changed = client.names.sorted().filter { name in

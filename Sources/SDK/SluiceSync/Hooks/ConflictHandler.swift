@@ -2,8 +2,8 @@ public import SluiceBase
 
 /// Decides conflicts. Handlers form a chain: the first that does not answer ``ConflictDecision/next`` decides.
 ///
-/// A handler runs outside every transaction and may take its time; a newer local edit made meanwhile is kept and put
-/// on top of the decision.
+/// A handler runs outside every transaction and may take its time; a local edit made in the meantime is kept and
+/// applied on top of the decision.
 ///
 /// ```swift
 /// struct LongestTitleWins: ConflictHandler {
@@ -18,17 +18,17 @@ public import SluiceBase
 public protocol ConflictHandler: Sendable {
     /// Decides one conflict.
     ///
-    /// - Throws: whatever it likes; the operation is then held with the error as its reason, and nothing is lost.
+    /// - Throws: any error; the operation is then held with the error as its reason, and nothing is lost.
     func decide(_ conflict: Conflict) async throws -> ConflictDecision
 }
 
-/// What happens to a conflict that no handler decides.
+/// The treatment of a conflict that no handler decides.
 public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
     /// The operation waits, visible in the queue, until someone decides.
     case hold
     /// The server's record stands.
     case serverWins = "server-wins"
-    /// The application's changes are sent on top of the server's record; what only the server changed stays.
+    /// The application's changes are sent on top of the server's record. Properties changed only on the server stay.
     case clientWins = "client-wins"
 }
 
@@ -52,18 +52,18 @@ public struct ConflictClosure: ConflictHandler {
     }
 }
 
-/// What a handler decides about a conflict.
+/// A handler's decision about a conflict.
 public enum ConflictDecision: Sendable, Hashable {
     /// The server's record stands; the local change is given up (and noted in the audit).
     case server
-    /// The application's changes are sent again, on top of the server's version, and never without a version. What
-    /// only the server changed stays.
+    /// The application's changes are sent again, on top of the server's version, and never without a version.
+    /// Properties changed only on the server stay.
     case client
-    /// This record is stored locally and sent on top of the server's version. A property that it leaves as the base has
-    /// it is of the side that changed it, where only one side did. The id and what only the server sets are not taken
-    /// from it.
+    /// This record is stored locally and sent on top of the server's version. If the record leaves a property at its
+    /// base value and one side changed it, that side's value is used. The id and the system columns are not taken from
+    /// it.
     case merge(JSON)
-    /// As ``merge(_:)``, but the whole record as it is, also where that takes back what one side has changed.
+    /// As ``merge(_:)``, but the record is used as it is, even where it reverts one side's change.
     case replace(JSON)
     /// The record is deleted here and on the server.
     case delete
@@ -79,7 +79,7 @@ public enum ConflictDecision: Sendable, Hashable {
     /// The next handler is asked; after the last one the configured policy.
     case next
 
-    /// Whether the decision puts content into the operation that its maker did not write.
+    /// Whether the decision may send content that the operation's author did not write.
     var changesContent: Bool {
         switch self {
         case .merge, .replace, .delete: true

@@ -1,17 +1,17 @@
 internal import SluiceBase
 
-/// What the hooks make of a local change together.
+/// The combined decision of all hooks about a local change.
 struct EnqueueVerdict: Sendable, Hashable {
-    /// The whole record to store in the place of the application's; nil for that one.
+    /// The whole record to store instead of the application's; nil to store the application's.
     var record: JSON?
-    /// Whether the server is not to hear of the change.
+    /// Whether the change is stored without an operation, so that it is not sent.
     var isLocalOnly = false
 }
 
 extension AskedHooks {
-    /// What the hooks make of a local change.
+    /// Asks the hooks about a local change, in their order.
     ///
-    /// - Throws: ``SluiceError`` of code `refusedByHook` where one refuses it, and of code `hookFailed`.
+    /// - Throws: ``SluiceError`` of code `refusedByHook` where a hook refuses it, and of code `hookFailed`.
     func verdict(on change: EnqueuedChange) async throws(SluiceError) -> EnqueueVerdict {
         var change = change
         var verdict = EnqueueVerdict()

@@ -6,10 +6,10 @@ public struct EnqueuedChange: Sendable, Hashable {
     public var table: String
     /// The record's id.
     public var recordID: RecordID
-    /// What the application does.
+    /// The kind of the application's change.
     public var kind: TableOperation.Kind
-    /// The whole record as it would be stored, with what hooks before this one have changed; nil for a delete, and for
-    /// an undelete of a record that is not known here.
+    /// The whole record to store, with the changes of earlier hooks. It is nil for a delete, and for an undelete of a
+    /// record that is not known here.
     public var record: JSON?
     /// The record as the application sees it before the change; nil where there is none.
     public var before: JSON?
@@ -17,7 +17,7 @@ public struct EnqueuedChange: Sendable, Hashable {
     public var tags: Set<String>
     /// The group that the change is part of; nil for one that stands alone.
     public var group: String?
-    /// Which try this is, from 1: the hooks are asked again where the record or its queue has moved since.
+    /// The number of this attempt, from 1. The hooks are asked again where the record or its queue has changed since.
     public var attempt: Int
 
     package init(

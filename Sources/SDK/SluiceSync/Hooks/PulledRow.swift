@@ -1,17 +1,17 @@
 public import SluiceBase
 internal import Synchronization
 
-/// A row of the server's that is about to be stored.
+/// A server row before it is stored.
 public struct PulledRow: Sendable {
-    /// Where the row is read from.
+    /// The source of the row's content.
     package enum Source: Sendable {
         /// A row of a page.
         case page(PulledText, Int)
-        /// A record by itself.
+        /// A record without a page.
         case record(Head)
     }
 
-    /// What is known of a row that is a record by itself.
+    /// The metadata of a row without a page.
     package final class Head: Sendable {
         let id: RecordID
         let version: String?
@@ -27,7 +27,7 @@ public struct PulledRow: Sendable {
     }
 
     package let source: Source
-    /// What hooks have made of it, or the record that it is by itself.
+    /// The row as hooks have changed it, or the record of a row without a page; nil for an unchanged row of a page.
     package private(set) var revision: RowPage.Revision?
 
     package init(
@@ -37,7 +37,7 @@ public struct PulledRow: Sendable {
         revision = .record(record)
     }
 
-    /// The row of a page, which becomes a record when somebody asks for one.
+    /// A row of a page. It is decoded into a record when one is first requested.
     package init(_ page: PulledText, _ index: Int) { source = .page(page, index) }
 
     /// The row's id.
@@ -48,7 +48,7 @@ public struct PulledRow: Sendable {
         }
     }
 
-    /// The version the server gave it.
+    /// The row's version, from the server.
     public var version: String? {
         switch source {
         case .page(let text, let index): text.page.rows[index].version
@@ -56,7 +56,7 @@ public struct PulledRow: Sendable {
         }
     }
 
-    /// When it was last changed, as the server wrote it.
+    /// The time of the row's last change, as the server wrote it.
     public var updatedAt: String? {
         switch source {
         case .page(let text, let index): text.page.rows[index].updatedAt
@@ -64,8 +64,8 @@ public struct PulledRow: Sendable {
         }
     }
 
-    /// Whether the server reports that the row is deleted, or that it has left the query. Such a row is looked at only:
-    /// it is kept whatever is decided.
+    /// Whether the server reports that the row is deleted, or that it has left the query. Hooks can only inspect such a
+    /// row: it is kept whatever they decide.
     public var isTombstone: Bool {
         switch source {
         case .page(let text, let index): text.page.rows[index].isDeleted || text.page.rows[index].leftQuery
@@ -73,7 +73,7 @@ public struct PulledRow: Sendable {
         }
     }
 
-    /// The whole row. Asking for a member of it by ``subscript(_:)`` costs less.
+    /// The whole row. Reading one member by ``subscript(_:)`` costs less.
     public var record: JSON {
         get {
             switch revision {
@@ -89,7 +89,7 @@ public struct PulledRow: Sendable {
         if case .page(let text, let index) = source { text.record(at: index) } else { .object }
     }
 
-    /// A member of the row, read where it stands: the rest of the row is not made into a record for it.
+    /// Reads one member without decoding the rest of the row.
     public subscript(name: PropertyName) -> JSON? {
         switch revision {
         case nil: return memberAsCame(name)
@@ -113,7 +113,7 @@ public struct PulledRow: Sendable {
 }
 
 extension PulledRow: Hashable {
-    /// Whether both are the same row, wherever it is read from.
+    /// Whether both are the same row, whatever their sources.
     public static func == (left: PulledRow, right: PulledRow) -> Bool {
         left.id == right.id && left.version == right.version && left.updatedAt == right.updatedAt
             && left.isTombstone == right.isTombstone && left.record == right.record
@@ -126,7 +126,7 @@ extension PulledRow: Hashable {
     }
 }
 
-/// A page whose rows hooks look at: each becomes a record once, when a hook first asks for it whole.
+/// A page in front of hooks. Each row is decoded into a record once, when a hook first reads it whole.
 package final class PulledText: Sendable {
     package let page: RowPage
     private let records = Mutex<[Int: JSON]>([:])

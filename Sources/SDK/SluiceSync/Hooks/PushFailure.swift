@@ -1,10 +1,10 @@
 public import SluiceBase
 
-/// An operation that did not go through and met no conflict: the server refused it or failed, or it was not answered.
+/// A failed operation without a conflict: the server refused it or failed, or no answer came.
 public struct PushFailure: Sendable, Hashable {
-    /// The operation, as it was sent last.
+    /// The operation, as last sent.
     public var operation: TableOperation
-    /// The record as the operation makes it; nil for a delete.
+    /// The record after the operation; nil for a delete.
     public var record: JSON?
     /// The reason.
     public var code: SluiceError.Code
@@ -12,14 +12,14 @@ public struct PushFailure: Sendable, Hashable {
     public var message: String
     /// The status of the server's answer; nil where there was none.
     public var status: Int?
-    /// How long the server asked to be left alone (`Retry-After`).
+    /// The delay that the server asked for (`Retry-After`).
     public var retryAfter: Duration?
     /// The answer's body as the filters left it, up to its first 64 KiB; empty where there was none.
     public var body: [UInt8]
-    /// Whether the server may have done it all the same.
+    /// Whether the server may have applied the operation despite the failure.
     public var mayBeApplied: Bool
-    /// What becomes of the operation if no hook decides: it stays `pending`, or is `parked`. One that fails too often
-    /// is dead all the same: see ``SyncOptions/maximumAttempts``.
+    /// The operation's state if no hook decides: it stays `pending`, or is `parked`. After too many failures it is dead
+    /// in either case: see ``SyncOptions/maximumAttempts``.
     public var state: TableOperation.State
 
     /// Whether the server could not be reached.

@@ -1,10 +1,10 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// What a hook may make of a row of the server's.
+/// The limits on a hook's changes to a server row.
 struct RowRules {
     private let chain: AskedHooks
-    /// The id, and what else only the server sets.
+    /// The id and the system columns, which hooks may not change.
     private let serverColumns: [PropertyName]
     private let serverNames: [[UInt8]]
 
@@ -14,7 +14,7 @@ struct RowRules {
         serverNames = serverColumns.map { Array($0.text.utf8) }
     }
 
-    /// The changed record, with what only the server sets as the server has it.
+    /// Checks a changed record and returns it with the server's values of the system columns.
     func checked(_ record: JSON, _ row: PulledRow, _ hook: any SyncHook) throws(SluiceError) -> JSON {
         guard record.kind == .object else {
             throw chain.broken(hook, "a changed row is a whole record", recordID: row.id)
@@ -33,7 +33,7 @@ struct RowRules {
         return record
     }
 
-    /// The changed members without what only the server sets; nil if nothing is left.
+    /// Checks changed members and returns them without the system columns; nil if none is left.
     func checked(members: JSON, _ row: PulledRow, _ hook: any SyncHook) throws(SluiceError) -> JSON? {
         guard members.kind == .object else {
             throw chain.broken(hook, "changed members are those of an object", recordID: row.id)

@@ -1,9 +1,9 @@
 public import SluiceBase
 
-/// Decides when a ``SyncScheduler`` runs.
+/// Decides the times at which a ``SyncScheduler`` runs.
 ///
-/// Schedule hooks are asked in the order of ``SyncOptions/scheduleHooks``; the first that gives an answer decides, and
-/// without one the schedule is followed. One that throws is passed over.
+/// Schedule hooks are asked in the order of ``SyncOptions/scheduleHooks``; the first answer decides, and without one
+/// the schedule is followed. A hook that throws is passed over.
 ///
 /// ```swift
 /// struct NotAtNight: ScheduleHook {
@@ -19,14 +19,14 @@ public protocol ScheduleHook: Sendable {
     /// The hook's name, for the log.
     var hookName: String { get }
 
-    /// Decides what to do now.
+    /// Decides the scheduler's next action.
     ///
     /// - Returns: nil to leave it to the next hook and then to the schedule.
-    /// - Throws: whatever it likes; it is then as if it had returned nil.
+    /// - Throws: any error, which counts as nil.
     func onSchedule(_ question: ScheduleQuestion) async throws -> ScheduleDecision?
 }
 
-/// What a scheduler is to do.
+/// The next action of a scheduler.
 public enum ScheduleDecision: Sendable, Hashable {
     /// Push now.
     case push

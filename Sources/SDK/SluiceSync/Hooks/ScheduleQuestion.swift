@@ -1,14 +1,14 @@
 public import SluiceBase
 
-/// What a schedule hook is asked.
+/// The scheduler's state when it asks a schedule hook.
 public struct ScheduleQuestion: Sendable, Hashable {
-    /// Why it is asked.
+    /// The reason for asking.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// The scheduler begins.
         case start
-        /// A local write was committed, or a push has left some.
+        /// A local write was committed, or a push left operations in the queue.
         case change
-        /// A time has come: that of a run, or the one that a hook asked to wait for.
+        /// A run is due, or a hook's wait is over.
         case timer
         /// ``SyncScheduler/networkAvailable()`` was called.
         case network
@@ -16,19 +16,20 @@ public struct ScheduleQuestion: Sendable, Hashable {
         case request
     }
 
-    /// Why it is asked.
+    /// The reason for asking.
     public var reason: Reason
     /// The time now.
     public var now: Timestamp
-    /// When the schedule would run next; in the past or ``now`` if that is due.
+    /// The time of the schedule's next run; in the past or ``now`` if the run is due.
     public var next: Timestamp
     /// Whether that run would pull too.
     public var pulls: Bool
-    /// How many operations wait to be sent.
+    /// The number of operations that wait to be sent.
     public var pending: Int
-    /// How often in a row a run has failed.
+    /// The number of runs that have failed in a row.
     public var failures: Int
-    /// Until when the server asked to be left alone; nil if it did not. No decision shortens that.
+    /// The earliest time at which the server accepts requests again; nil if it named none. No decision shortens the
+    /// wait.
     public var notBefore: Timestamp?
 
     package init(

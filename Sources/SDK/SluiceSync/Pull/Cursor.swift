@@ -1,12 +1,12 @@
 package import SluiceBase
 internal import SluiceWire
 
-/// How far a named query has been pulled, and which rows it holds.
+/// The progress of a named query's pulls, and the key of its rows.
 ///
 /// A cursor belongs to one server, user, wire, table and query name, and remembers the query's text: another server or
-/// user never inherits it, and a query that has changed starts afresh.
+/// user never inherits it, and a changed query starts again from the beginning.
 package struct Cursor: Sendable, Hashable {
-    /// Whose cursor it is. Names are compared by their bytes, as in the id.
+    /// The owner of a cursor. Names are compared by their bytes, as in the id.
     struct Owner: Sendable, Hashable {
         package var endpoint: String
         package var user: String
@@ -37,24 +37,24 @@ package struct Cursor: Sendable, Hashable {
     }
 
     var owner: Owner
-    /// What the query asks for, as OData text: its filter and its further parameters; empty for all rows of the table.
+    /// The query's filter and further parameters, as OData text; empty for all rows of the table.
     package var query: String
-    /// How far the pull has come; nil where it has to start afresh.
+    /// The position of the pull; nil where it has to start from the beginning.
     package var position: CursorPosition?
-    /// The number under which the rows that the query holds are noted.
+    /// The number under which the query's rows are noted.
     package var key: Int64
-    /// Whether rows may be held that the query no longer has and that no page will report: a reconcile has to find
-    /// them.
+    /// Whether rows that have left the query may still be held although no page will report them: a reconcile has to
+    /// find them.
     package var needsReconcile = false
     /// Whether the query held all rows of the table before it was changed.
     var heldAll = false
-    /// When a page was last stored under it; nil where that was not noted.
+    /// The time at which a page was last stored under it; nil if unknown.
     package var pulledAt: Timestamp?
-    /// How many pulls have ended since the last reconcile.
+    /// The number of pulls since the last reconcile.
     package var pulls: Int64 = 0
-    /// Rows that the query may have lost while changes of theirs waited, or while they changed here: the server has
-    /// told or shown so, and will not again. Each is asked for by its id at the end of the first pull at which none
-    /// waits.
+    /// Rows that the query may have lost while changes of them waited, or while they changed here. The server has
+    /// reported this once and will not again. Each is requested by its id at the end of the first pull without waiting
+    /// changes of it.
     private(set) var toRecheck: [RecordID] = []
 
     init(owner: Owner, query: String, position: CursorPosition?, key: Int64 = 0) {
@@ -64,26 +64,26 @@ package struct Cursor: Sendable, Hashable {
         self.key = key
     }
 
-    /// Adds rows to those that have to be looked at again.
+    /// Adds rows to recheck.
     mutating func recheckLater(_ ids: [RecordID]) {
         var known = Set(toRecheck)
         for id in ids where known.insert(id).inserted { toRecheck.append(id) }
     }
 
-    /// Takes the rows that have to be looked at again, to look at them.
+    /// Removes and returns the rows to recheck.
     ///
-    /// - Parameter waiting: those that have to wait still.
-    /// - Returns: the others.
+    /// - Parameter waiting: the rows with waiting changes, which stay.
+    /// - Returns: the other rows.
     mutating func takeRechecks(_ waiting: Set<RecordID> = []) -> [RecordID] {
         let taken = toRecheck.filter { !waiting.contains($0) }
         toRecheck.removeAll { !waiting.contains($0) }
         return taken
     }
 
-    /// Whether the query is of the whole table: then it holds every row, and none is noted.
+    /// Whether the query covers the whole table: then it holds every row, and none is noted.
     var isOfAll: Bool { query.isEmpty }
 
-    /// The text of a query.
+    /// Returns the filter and parameters of a query as text.
     package static func text(of query: Query, _ style: ODataStyle) -> String {
         let filter = query.filter?.odata(style) ?? ""
         if query.parameters.isEmpty { return filter }
@@ -95,7 +95,7 @@ package struct Cursor: Sendable, Hashable {
 }
 
 extension Cursor {
-    /// The table of the store in which cursors are kept.
+    /// The sync table of the cursors.
     package static let schema = TableSchema(
         "sluice_cursors",
         columns: [
@@ -127,7 +127,7 @@ extension Cursor {
         guard let endpoint = text("endpoint"), let user = text("user"), let wire = text("wire"),
             let table = text("table"), let name = text("name"), let query = text("query")
         else { return nil }
-        // A store of before there were grades has times only.
+        // Stores written before grades existed have times only.
         let grade = text("grade").flatMap(PullGrade.init) ?? .timestamps
         let position = text("updatedAt").map {
             CursorPosition(
@@ -145,7 +145,7 @@ extension Cursor {
         recheckLater(record["owed"]?.elements?.compactMap(\.textID) ?? [])
     }
 
-    /// The cursors of a table, or of them those for which a condition holds.
+    /// Returns the cursors of a table, or those that match a condition.
     package static func all(
         of table: String, where condition: QueryExpression? = nil, in store: any StoreReader
     ) throws -> [Cursor] {
@@ -154,14 +154,14 @@ extension Cursor {
         return try store.records(matching: Query(schema.name, filter: filter)).compactMap(Cursor.init(record:))
     }
 
-    /// A key that no cursor has.
+    /// Returns an unused key.
     static func nextKey(in store: any StoreReader) throws -> Int64 {
         let newest = Query(schema.name, order: [.init("key", descending: true)], top: 1)
         return try (store.records(matching: newest).first?["key"]?.int ?? 0) + 1
     }
 }
 
-/// Where rows come from: a server, as it shows itself to one user. Names are compared by their bytes.
+/// The source of rows: a server as seen by one user. Names are compared by their bytes.
 struct RowSource: Sendable, Hashable {
     package var endpoint: String
     package var user: String
@@ -181,14 +181,14 @@ struct RowSource: Sendable, Hashable {
 extension Cursor.Owner {
     package var source: RowSource { RowSource(endpoint: endpoint, user: user) }
 
-    /// The same query of a store that is for others to begin with.
+    /// The cursor's owner in a prefilled store: the same query, without server and user.
     var ofNobody: Cursor.Owner {
         var owner = self
         (owner.endpoint, owner.user) = ("", "")
         return owner
     }
 
-    /// Whether it is the same query of the same server and user, by another wire.
+    /// Whether the other owner is the same query of the same server and user, by another wire.
     func isSameByOtherWire(_ other: Cursor.Owner) -> Bool {
         var same = other
         same.wire = wire
@@ -197,17 +197,18 @@ extension Cursor.Owner {
 }
 
 extension Cursor {
-    /// Has the query start afresh. The server then reports no row that left it before, so a reconcile has to find
-    /// those.
+    /// Makes the query start from the beginning. The server then does not report rows that left before, so a reconcile
+    /// has to find them.
     package mutating func restart() {
         position = nil
         needsReconcile = true
     }
 
-    /// Whether it came with a prefilled store and no server has been asked with it yet.
+    /// Whether it came with a prefilled store and has not been used with a server yet.
     var isOfNobody: Bool { owner == owner.ofNobody }
 
-    /// The cursor as it is of the first who pulls or pushes: that one goes on from where the shipped store was.
+    /// Returns the cursor as owned by the first user to pull or push, who continues from the position of the prefilled
+    /// store.
     func adopted(by source: RowSource) -> Cursor {
         guard isOfNobody else { return self }
         var adopted = self
@@ -215,9 +216,9 @@ extension Cursor {
         return adopted
     }
 
-    /// Has the queries of a table start afresh that are of other servers or users: rows that they have brought are
-    /// about to be replaced or removed by this one, of which their servers know nothing and would not send them again.
-    /// Those that came with the store are this one's from now on.
+    /// Restarts the queries of a table that belong to other servers or users. This source is about to replace or remove
+    /// their rows, and their servers would not send these again. Cursors of a prefilled store are adopted by this
+    /// source.
     static func restartOthers(
         than source: RowSource, of table: String, in store: any StoreWriter
     ) throws {
@@ -236,18 +237,18 @@ extension Cursor {
         }
     }
 
-    /// Whether the query has to start afresh when rows of that source are stored.
+    /// Whether the query has to restart when rows of that source are stored.
     func isAfter(_ source: RowSource) -> Bool {
         owner.source != source && !(position == nil && needsReconcile)
     }
 
-    /// Whether another user of the server has pulled the table last, and so left rows here that are that user's.
+    /// Whether another user of the server has pulled the table, and so left rows here.
     func isOfOtherUser(than source: RowSource) -> Bool {
         owner.endpoint.hasSameBytes(as: source.endpoint) && owner.source != source && position != nil
     }
 
-    /// Takes over what the query held by another wire, whose cursor goes. All of it is held until a pull of the whole
-    /// query has ended with a reconcile, which finds what is to go.
+    /// Takes over the rows of the same query by another wire, and deletes that cursor. All these rows are held until a
+    /// pull of the whole query has ended with a reconcile, which removes rows no longer in it.
     mutating func takeOver(_ former: Cursor, in store: any StoreWriter) throws {
         heldAll = heldAll || former.isOfAll || former.heldAll
         recheckLater(former.toRecheck)

@@ -1,19 +1,19 @@
 package import SluiceBase
 internal import SluiceWire
 
-/// How far a pull has come.
+/// The position of a pull.
 package struct CursorPosition: Sendable, Hashable {
-    /// By what the server's changes are followed.
+    /// The method by which the server's changes are followed.
     package var grade: PullGrade
-    /// The token after which all is still to come.
+    /// The change token; all changes after it are still to come.
     package var token: String?
-    /// The `updatedAt` up to which all is here, as the server wrote it; empty where none is known.
+    /// The `updatedAt` up to which all rows are stored, as the server wrote it; empty where none is known.
     package var updatedAt: String
-    /// The id up to which all rows of that very time are here; nil where they have to be read again.
+    /// The id up to which all rows of exactly that time are stored; nil where they have to be read again.
     package var id: RecordID?
-    /// Whether rows without a time have been found, so that a server which refuses to be asked for them is in error.
+    /// Whether rows without a time have been found. If so, a server's refusal to list them is an error.
     var hasUntimed: Bool
-    /// What is known of the clock that stamps the server's rows; nil where the server sends no `Date`.
+    /// The latest observation of the clock that stamps the server's rows; nil where the server sends no `Date`.
     var clock: ServerClock?
 
     init(
@@ -28,17 +28,17 @@ package struct CursorPosition: Sendable, Hashable {
         self.clock = clock
     }
 
-    /// A position by token.
+    /// Makes a position by token.
     package init(token: String) { self.init(grade: .changeTokens, token: token, updatedAt: "") }
 
     /// No position: all rows are to be read every time.
     package static let full = CursorPosition(grade: .full, updatedAt: "")
 }
 
-/// How a named pull follows the server's changes. The pull finds out what the server can do; whatever it is, no row
-/// is skipped.
+/// The method by which a named pull follows the server's changes. The pull detects the server's abilities; every method
+/// skips no row.
 public enum PullGrade: String, Sendable, Hashable, CaseIterable {
-    /// By tokens that the server issues in the order in which changes were committed.
+    /// By tokens issued by the server in commit order.
     case changeTokens
     /// By time of change and id together.
     case keyset

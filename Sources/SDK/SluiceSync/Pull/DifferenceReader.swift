@@ -1,14 +1,14 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// Finds out what a query's rows here and the server's differ in: asks for the digests and lists that
-/// ``ReconcileSession`` wants. It changes nothing.
+/// Finds the differences between a query's local rows and the server's: it requests the digests and lists for
+/// ``ReconcileSession``. It changes nothing.
 struct DifferenceReader: Sendable {
     let exchange: RowExchange
     let query: Query
-    /// Whether the server sorts lists; nil where that is not known. One that gives digests in the order of ids does.
+    /// Whether the server sorts lists; nil if unknown. A server with digests in the order of ids does.
     let sorts: Bool?
-    /// How many digests and lists were asked for, and how many rows came.
+    /// The numbers of requested digests and lists, and of received rows.
     private var (asked, came) = (0, 0)
     private var size: PageSize
 
@@ -19,14 +19,14 @@ struct DifferenceReader: Sendable {
         size = PageSize(wanted: exchange.options.pageSize)
     }
 
-    /// The difference between those rows and the server's.
+    /// Returns the difference between those rows and the server's.
     ///
-    /// - Parameter pending: the rows whose changes wait.
-    /// - Throws: ``SluiceError``: what a request throws; `limitReached` for a server without end.
+    /// - Parameter pending: the rows with waiting changes.
+    /// - Throws: ``SluiceError`` of a request, and of code `limitReached` for a server that never ends.
     mutating func difference(
         _ held: LocalQueryRows, pending: Set<RecordID>
     ) async throws -> ReconcileSession.Difference {
-        // Of rows without their content a server gives more at once.
+        // A server sends more rows at once without their content.
         let list = query.table + "/id"
         let known = try await exchange.pageSize(of: list)
         size = known
@@ -50,7 +50,7 @@ struct DifferenceReader: Sendable {
         }
     }
 
-    /// The server's digest; nil where it offers none that is of use.
+    /// Returns the server's digest; nil where it offers no usable one.
     private mutating func digest(of range: TableDigest.Range?) async throws -> TableDigest? {
         try checkLimits()
         var request = try exchange.client.dialect.digest(
@@ -63,7 +63,7 @@ struct DifferenceReader: Sendable {
         return digest.flatMap { $0.isOrdered(within: range) ? $0 : nil }
     }
 
-    /// A server could take ranges apart without end, and list rows without end.
+    /// Throws at the limits: a server could split ranges and list rows without end.
     private mutating func checkLimits() throws(SluiceError) {
         let limits = exchange.options.pull
         guard asked < limits.maximumPages, came < limits.maximumRows else {
@@ -75,7 +75,7 @@ struct DifferenceReader: Sendable {
         asked += 1
     }
 
-    /// The ids and versions of the query's rows, or of those in a range.
+    /// Returns the ids and versions of the query's rows, or of those in a range.
     private mutating func list(_ range: TableDigest.Range?) async throws -> [RecordID: String?] {
         let columns = exchange.client.dialect.columns
         var query = query

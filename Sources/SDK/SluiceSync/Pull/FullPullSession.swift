@@ -1,15 +1,15 @@
 internal import SluiceBase
 
-/// A pull without a name as a pure state machine: all rows of the query, once, and nothing remembered.
+/// An unnamed pull as a pure state machine: it reads all rows of the query once and saves no position.
 ///
-/// Where the query has no order of its own the pages follow the id, so that rows which come, go or change meanwhile
-/// move no other row from one page to another. A server that does not sort by id is paged by `$skip`, again and again
-/// until a pass finds nothing new. Ids that ascend may do so by chance, and a server may sort them in one order and
-/// compare them by another, as one that sorts without regard to case. So where that is not known it is asked for the ids
-/// up to the last one, in the opposite order: that one has to come first, and next the one that was read before it. It is
-/// asked before each page that begins after an id, as rows may be lost there; of ids that a generator made, which all
-/// orders sort alike, at the end alone. A pass that shows fewer different rows than it has gone past misses some, and is
-/// made again. A query with an order, `$skip` or `$top` is paged by `$skip`, once.
+/// A query without an order of its own is paged by id, so that concurrent changes move no other row between pages. A
+/// server that does not sort by id is paged by `$skip`, in repeated passes until one finds nothing new. Ids may ascend
+/// by chance, and a server may sort and compare them in different orders, for example without regard to case. So unless
+/// the order is proven, the session requests the ids up to the last one, in the opposite order: that id has to come
+/// first, followed by the id read before it. This check precedes each page that begins after an id, because rows may be
+/// lost there. For generated ids, which all orders sort alike, it is made only at the end. A pass with fewer different
+/// rows than it has passed misses some, and is repeated. A query with an order, `$skip` or `$top` is paged by `$skip`,
+/// once.
 struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Way { case id, passes, once }
@@ -18,9 +18,10 @@ struct FullPullSession: Sendable {
         .brokenProtocol,
         "the server sends the same rows again and again: it ignores the filter and $skip, so those after them cannot be "
             + "read")
-    /// The number of passes in a row without a new row that end a pull from a server that shows some rows twice in a pass.
+    /// The number of consecutive passes without a new row that end a pull, for a server that shows rows twice in a
+    /// pass.
     private static let mostIdlePasses = 16
-    /// The number of rows that do not come again in the same order by chance.
+    /// The number of rows whose order is not repeated by chance.
     private static let fewRows = 16
 
     private let pageSize: Int
@@ -28,43 +29,43 @@ struct FullPullSession: Sendable {
     private var way: Way
     private var state = State.idle
     private var lastID: RecordID?
-    /// The id that was read before the last one.
+    /// The id read before the last one.
     private var nextToLastID: RecordID?
     private var skip: Int
     private var remaining: Int?
-    /// What was taken so far; only where there may be another pass.
+    /// The rows taken so far; kept only where another pass may follow.
     private var seen = RowVersions()
     /// The order of the rows of this pass and of the one before, as hashes.
     private var (order, lastOrder): (UInt64, UInt64?) = (0, nil)
     private var idlePasses = 0
-    /// Whether this pass has pages of another size than the one before, which has shown rows twice: a server whose order
-    /// changes with each request by a rule would else show the same rows once more.
+    /// Whether this pass uses another page size than the one before, because that showed rows twice. A server whose
+    /// order changes by a rule would otherwise show the same rows again.
     private var isVaried = false
     private var foundNew = false
     private var previous: [RecordID] = []
-    /// The number of pages one after the other that were the one before them once more.
+    /// The number of consecutive pages equal to the one before.
     private var repeats = 0
-    /// The number of pages one after the other that had all that this pass has seen, and fewer rows than were asked for.
+    /// The number of consecutive pages with all rows of this pass, and fewer rows than requested.
     private var wholes = 0
-    /// The number of known rows in a row.
+    /// The number of consecutive known rows.
     private var known = 0
-    /// Whether it is known that the server looks at the order, and compares ids by it.
+    /// Whether the server is proven to follow the requested order, and to compare ids by it.
     private var isProven: Bool
     private var isChecking = false
-    /// The id up to which the order was asked for.
+    /// The id up to which the order was checked.
     private var checkedID: RecordID?
-    /// Whether the question is about the id before the last one, where a server gives one row at a time.
+    /// Whether the check is about the id before the last one, for a server that sends one row at a time.
     private var asksBefore = false
-    /// Whether the last page was asked for one row alone.
+    /// Whether the last page was requested with one row only.
     private var asksForOne = false
-    /// The number of rows that came by their ids.
+    /// The number of rows read in the order of ids.
     private var followed = 0
     /// Whether there are no rows after the last id.
     private var isAtEnd = false
 
     /// - Parameters:
-    ///   - sorts: whether the server sorts as it is asked to; nil if that is not known.
-    ///   - isNamed: whether it is a part of a named pull, whose pages follow the time by default.
+    ///   - sorts: whether the server follows the requested order; nil if unknown.
+    ///   - isNamed: whether it is part of a named pull, where pages follow the time by default.
     package init(query: Query, pageSize: Int, sorts: Bool? = nil, isNamed: Bool = false) {
         self.pageSize = pageSize
         self.isNamed = isNamed
@@ -75,7 +76,7 @@ struct FullPullSession: Sendable {
         remaining = query.top
     }
 
-    /// Takes an event and returns what to do next.
+    /// Handles an event and returns the next effect.
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch (state, event) {
         case (.idle, .began), (.committing, .committed): return request()
@@ -126,13 +127,13 @@ struct FullPullSession: Sendable {
 
     private mutating func takeByID(_ page: PullPage) -> PullEffect {
         if page.rows.isEmpty {
-            // One row has no order, but where one alone was asked for there may be more.
+            // One row has no order, but if only one was requested there may be more.
             if isProven || followed < (asksForOne ? 1 : 2) || checkedID == lastID { return finish(nil) }
             isChecking = true
             isAtEnd = true
             return request()
         }
-        // Rows that have no id of their own stand in no order, and are left behind by counting them.
+        // Rows without an id of their own have no order, and are skipped by their number.
         let ids = page.rows.filter { !$0.isUnfit }.map(\.id)
         let all = page.rows.map(\.id)
         if ids.isEmpty, let end = endOfRepeats(page) { return end }
@@ -157,12 +158,12 @@ struct FullPullSession: Sendable {
         return commit(Array(page.rows.indices))
     }
 
-    /// Goes on in passes unless the rows come in the opposite order, and from the last id on that is known. Of a server that
-    /// gives one row at a time the id before it is asked about too.
+    /// Takes the answer to a check of the order. It continues in passes unless the rows come in the opposite order from
+    /// the last known id. For a server that sends one row at a time, the id before it is checked too.
     private mutating func takeCheck(_ page: PullPage?) -> PullEffect {
         let ids = (page?.rows ?? []).filter { !$0.isUnfit }.map(\.id)
         let asked = asksBefore ? nextToLastID : lastID
-        // Another one next to it was not read.
+        // A different neighbour means a row that was not read.
         let isNextRead = ids.count < 2 || asksBefore || ids[1] == nextToLastID
         let isInOrder = asked != nil && ids.first == asked && IDOrder.isAscending(ids.reversed()) && isNextRead
         if isInOrder, ids.count == 1, nextToLastID != nil, !asksBefore {
@@ -178,7 +179,7 @@ struct FullPullSession: Sendable {
         return request()
     }
 
-    /// - Parameter first: a page that showed that the server sorts otherwise: it is stored, and the passes begin.
+    /// - Parameter first: a page that disproved the order: it is stored, and the passes begin.
     private mutating func takeInPasses(_ page: PullPage, storing first: PullPage? = nil) -> PullEffect {
         if let first {
             return commit(Array(first.rows.indices))
@@ -195,13 +196,13 @@ struct FullPullSession: Sendable {
         let ids = page.rows.map { $0.id }
         skip += page.rows.count
         let fresh = page.rows.indices.filter { !seen.contains(page.rows[$0]) }
-        // A row that has only changed since it was read is no reason for another pass.
+        // A row that was only changed since is no reason for another pass.
         let isNew = ids.contains { !seen.contains(id: $0) }
         for row in page.rows { seen.insert(row) }
         for id in ids { order = order &* 31 &+ FNV1a.hash(id.text.utf8) }
         foundNew = foundNew || isNew
         known = isNew ? 0 : known + ids.count
-        // A pass has each row once, and some twice that were moved by others while it ran.
+        // A pass has each row once, and a row moved by other users perhaps twice.
         if known > 2 * seen.count + 16 {
             return finish(
                 SluiceError(.brokenProtocol, "the server sends the same rows again and again: its pages never end"))
@@ -209,8 +210,8 @@ struct FullPullSession: Sendable {
         return commit(fresh)
     }
 
-    /// The end where a server gives the rows of the page before once more, whatever it is to leave out; nil for any other
-    /// page. Where it gives another number of rows than it is asked for, those are all that it has.
+    /// Returns the end if a server repeats the rows of the page before, ignoring `$skip`; nil for any other page. If it
+    /// sends another number of rows than requested, these are all its rows.
     private mutating func endOfRepeats(_ page: PullPage) -> PullEffect? {
         let ids = page.rows.map(\.id)
         defer { previous = ids }
@@ -219,19 +220,19 @@ struct FullPullSession: Sendable {
         let isFull = ids.count == page.asked ?? pageSize
         wholes = isAll && !isFull ? wholes + 1 : 0
         repeats = ids == previous ? repeats + 1 : 0
-        // A server that has shown others before has more, and so has one that links to more.
+        // A server that has shown other rows before, or links to a next page, has more.
         let mayBeAll = !isFull && followed <= ids.count && !page.linksOn
         if wholes > 0, mayBeAll { return finish(nil) }
         if wholes * ids.count >= Self.fewRows { return finish(Self.ignoresSkip) }
-        // The same rows in another order are those of a server whose order is another one each time, and so may be few in
-        // the same order.
+        // The same rows in another order come from a server without a fixed order, which may also repeat a few in the
+        // same order.
         let isShort = mayBeAll && (way != .passes || seen.count <= ids.count)
         guard repeats * ids.count >= (isShort ? 1 : Self.fewRows) else { return nil }
         return finish(isShort ? nil : Self.ignoresSkip)
     }
 
-    /// Whether a pass that found nothing new proves that there is nothing else. A server whose order is another one
-    /// with each request shows some rows twice in a pass, and so others not at all.
+    /// Whether a pass without new rows proves that there are none. A server without a fixed order shows some rows twice
+    /// in a pass, and so misses others.
     private var isWhole: Bool {
         seen.count >= skip || (order == lastOrder && skip >= Self.fewRows) || idlePasses >= Self.mostIdlePasses
     }

@@ -3,20 +3,19 @@ internal import SluiceWire
 
 /// Whether a server sorts by id.
 enum IDOrder {
-    /// Whether the ids ascend, none twice, in the order of their bytes or in one that does not look at the case of
-    /// letters.
+    /// Whether the ids ascend, none twice, in the order of their bytes or in one that ignores case.
     ///
-    /// A server's database has an order of its own. What this takes for sorted is safe to follow; what it does not is
-    /// read in a way that needs no order.
+    /// A server's database has an order of its own. Ids accepted here are safe to follow; others are read in a way that
+    /// needs no order.
     static func isAscending(_ ids: [RecordID]) -> Bool {
         let pairs = zip(ids, ids.dropFirst())
         return pairs.allSatisfy { $0 < $1 }
             || pairs.allSatisfy { folded($0).lexicographicallyPrecedes(folded($1)) }
     }
 
-    /// Whether all orders in use sort those ids alike, because they are of one shape, as UUIDs are: as long as each
-    /// other, with ASCII letters of one case or digits where they differ. A server may sort others by one order and
-    /// compare them by another.
+    /// Whether all orders in use sort those ids alike, because they have one shape, such as UUIDs: equal lengths, and
+    /// ASCII letters of one case or digits where they differ. A server may sort and compare other ids in different
+    /// orders.
     static func isUniform(_ ids: some Collection<RecordID>) -> Bool {
         guard let first = ids.first?.text.utf8 else { return true }
         var cases: Set<UInt8> = []
@@ -32,8 +31,8 @@ enum IDOrder {
         return cases.count < 2
     }
 
-    /// Whether the id is one that a generator made, 32 hexadecimal digits in one case, and perhaps hyphens. Tables with such
-    /// ids have no others, as a rule.
+    /// Whether the id looks generated: 32 hexadecimal digits in one case, and perhaps hyphens. Tables with such ids
+    /// usually have no others.
     static func isGenerated(_ id: RecordID) -> Bool {
         let digits = id.text.utf8.filter { $0 != 0x2D }
         guard digits.count == 32, id.text.utf8.count <= 36 else { return false }

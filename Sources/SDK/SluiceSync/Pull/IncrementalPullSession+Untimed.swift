@@ -1,8 +1,8 @@
 internal import SluiceBase
 
-/// The rows without a time: their pass after the others.
+/// The pass for the rows without a time, after the others.
 extension IncrementalPullSession {
-    /// Has the pass for rows without a time take an event.
+    /// Passes an event to the pass for rows without a time.
     mutating func followUntimed(_ event: PullEvent) -> PullEffect {
         guard let effect = untimedPass?.handle(event) else { return finish(nil) }
         switch effect {
@@ -21,7 +21,7 @@ extension IncrementalPullSession {
         }
     }
 
-    /// All rows without a time were read.
+    /// Ends the pull after all rows without a time were read.
     mutating func endUntimed() -> PullEffect {
         untimedPass = nil
         isOver = true

@@ -3,26 +3,26 @@ internal import SluiceWire
 
 /// A named pull by time of change as a pure state machine: it follows `updatedAt` and cannot skip a row.
 ///
-/// Pages are asked for as `updatedAt ge T`, ordered by `updatedAt`: rows that share one time with the last row seen are
-/// read again, and dropped by id and version. Where a whole page has one time the session pages by `$skip`, inside that
-/// group alone (``SameTimePages``), and then it repeats the group until a pass finds nothing new: a row that moves
-/// while the pages are read cannot slip through.
+/// Pages are requested as `updatedAt ge T`, ordered by `updatedAt`: rows with the time of the last row seen are read
+/// again, and dropped by id and version. If a whole page has one time, the session pages by `$skip`, only inside that
+/// group (``SameTimePages``). It repeats the group until a pass finds nothing new, so that a row moving between pages
+/// is not missed.
 ///
-/// A server that is proven to sort rows of one time by id (``TieCheck``) is asked for what comes from (time, id) on
-/// instead, which needs neither. Such a page has to begin with the known row. If it does not, or brings nothing new, as
-/// where times are finer than they are written, or if the ids are such that servers sort them in different ways
-/// (``IDOrder``), the session goes back to times alone.
+/// If a server is proven to sort rows of one time by id (``TieCheck``), pages begin at (time, id) instead, which needs
+/// neither. Such a page has to begin with the known row. The session returns to times alone if it does not, if the page
+/// brings nothing new because stored times are finer than written ones, or if servers sort such ids in different ways
+/// (``IDOrder``).
 ///
-/// A page from the time of a row that was just read on shows that row. If it shows none of that time, the session
-/// looks that row up, once until a page shows a known row again: where it is as it was, the server reads a time in
-/// another way than it writes it, and no time leads anywhere.
+/// A page from the time of a row just read must show that row. If it shows no row of that time, the session looks the
+/// row up, once until a page shows a known row again. If the row is unchanged, the server reads times differently than
+/// it writes them, and paging by time is not possible.
 ///
-/// Rows without a time, which no time leads to, have a pass of their own after the others, on every pull: they may appear
-/// at any time, and come first or last as the server's database has it.
+/// Rows without a time cannot be reached by time, so they have a pass of their own at the end of every pull. They may
+/// appear at any time, and come first or last depending on the server's database.
 struct IncrementalPullSession: Sendable {
     enum State { case idle, waiting, committing, finished }
     private enum Keyset { case unknown, checking(TieCheck), proven, unfit }
-    /// Whether the server finds rows by the time that it has written.
+    /// Whether the server finds rows by the times it has written.
     private enum TimeDoubt { case none, asking(RecordID, about: PullPage, isControl: Bool), dispelled }
 
     private let pageSize: Int
@@ -30,43 +30,43 @@ struct IncrementalPullSession: Sendable {
     private var keyset: Keyset
     private var group = SameTimeRows()
     private var timeDoubt = TimeDoubt.none
-    /// Whether a page from (time, id) on has shown the known row alone, so that what comes after it is asked for.
+    /// Whether a page from (time, id) on has shown the known row alone, so that the rows after it are requested.
     private var isPastKnown = false
     private var pages: SameTimePages
     private var passFoundNew = false
-    /// The number of the group's rows that the pull passed again since something new came, and the most on one page.
+    /// The number of the group's rows passed again since the last new row, and the most on one page.
     private var idle = (rows: 0, page: 1)
     private let commitLag: Int64
     private var ceiling: CursorCeiling
     private var isFirstPage = true
-    /// Whether the server's clock was set since the last pull, so that this one had to go back: see
+    /// Whether this pull had to go back because the server's clock was set since the last one: see
     /// ``CursorCeiling/rewound(at:)``.
     private(set) var wentBack = false
     private var sortCheck = SortCheck()
     var isOver = false
     var position: CursorPosition?
-    /// Whether the server sorts in another way, or does not look at the condition on the time: no time leads anywhere.
+    /// Whether paging by time is not possible, for example because the server ignores the order or the condition.
     private(set) var isUnsorted = false
-    /// Whether it gives out rows of one time in another order with each request.
+    /// Whether the server returns rows of one time in another order with each request.
     private(set) var hasNoOrder = false
-    /// Whether it does not find rows by the time that it has written.
+    /// Whether the server does not find rows by the times it has written.
     private(set) var misreadsTimes = false
-    /// Whether it refuses to leave rows out, so that those of one time cannot be read page by page.
+    /// Whether the server refuses `$skip`, so that rows of one time cannot be read page by page.
     private(set) var refusesSkip = false
     private var repeated = RepeatedRows()
-    /// How many passes in a row through the group have shown a row twice, and so perhaps another one not at all.
+    /// The number of consecutive passes through the group with a row shown twice, and so perhaps another one missed.
     private var doubledPasses = 0
     private static let mostDoubledPasses = 3
     /// Whether this or an earlier pull has found rows without a time.
     var hasUntimed: Bool
-    /// The rows without a time that were taken in this pull.
+    /// The rows without a time taken in this pull.
     var untimed = RowVersions()
     var untimedPass: NullTimePass?
     var untimedPage = PullPage(rows: [])
 
     /// - Parameters:
     ///   - cursor: the saved cursor, nil for a first pull.
-    ///   - pageSize: how many rows to ask for at once.
+    ///   - pageSize: the number of rows to request at once.
     ///   - commitLag: ticks by which the saved cursor stays behind the server's clock, because a transaction may be
     ///     committed after one that began later.
     package init(cursor: CursorPosition?, pageSize: Int, commitLag: Int64) {
@@ -80,14 +80,14 @@ struct IncrementalPullSession: Sendable {
         if let cursor, !cursor.updatedAt.isEmpty { group = SameTimeRows(time: cursor.updatedAt, lastID: cursor.id) }
     }
 
-    /// By what changes are followed, as far as it is known.
+    /// The method by which changes are followed, as far as known.
     package var grade: PullGrade {
         if isUnsorted { return .full }
         if case .proven = keyset { return .keyset }
         return .timestamps
     }
 
-    /// Takes an event and returns what to do next.
+    /// Handles an event and returns the next effect.
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch (state, event) {
         case (.idle, .began): return request()
@@ -95,7 +95,7 @@ struct IncrementalPullSession: Sendable {
         case (.waiting, .answer(let answer)): return takeRow(answer.rows)
         case (.committing, .committed): return untimedPass == nil ? request() : followUntimed(.committed)
         case (.waiting, .failed(let error)) where untimedPass != nil:
-            // Where none are known, a server may not understand that there can be any.
+            // If none are known, a server without such rows may not understand the condition.
             let refuses = error.mayRefuseQuestion || [500, 501].contains(error.status)
             return refuses && !hasUntimed ? endUntimed() : followUntimed(event)
         case (.waiting, .failed(let error)) where error.mayRefuseQuestion:
@@ -103,7 +103,7 @@ struct IncrementalPullSession: Sendable {
                 _ = sortCheck.failed(by: nil)
                 return takeEnd()
             }
-            // A question that this server does not understand.
+            // This server does not understand the request.
             if case .checking = keyset {
                 keyset = .unfit
             } else if case .asking = timeDoubt {
@@ -139,7 +139,7 @@ struct IncrementalPullSession: Sendable {
         }
         switch pages.question {
         case .page(let skip):
-            // One row of a page is known where it does not begin the group.
+            // One row of a page is already known unless the page begins the group.
             return .request(
                 PullRequest(
                     position: group.time.map { .changedSince($0) } ?? .start, skip: skip,
@@ -149,8 +149,7 @@ struct IncrementalPullSession: Sendable {
         }
     }
 
-    /// Whether a page does not begin with the known row: where that was read by an earlier pull, or has just been
-    /// shown.
+    /// Whether a page begins after the known row, because an earlier pull has read that row or it was just shown.
     private var asksBehind: Bool { group.count == 0 || isPastKnown }
 
     mutating func commit(_ rows: [Int]) -> PullEffect {
@@ -202,8 +201,8 @@ struct IncrementalPullSession: Sendable {
         }
     }
 
-    /// Takes rows that this pass has not come to. One of the group's time is stored at once, and the group is read once
-    /// more: a server without an order in it may show that row on none of the pass's pages.
+    /// Takes rows that this pass has not reached. A row of the group's time is stored at once, and the group is read
+    /// again: a server without an order may show that row on none of the pass's pages.
     private mutating func takeOthers(_ page: PullPage) -> PullEffect {
         let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
         let fresh = times.indices.filter {
@@ -215,9 +214,9 @@ struct IncrementalPullSession: Sendable {
         return commit(fresh)
     }
 
-    /// Takes the answer to the question for a row that a page from its time on did not show. If the row comes back, an
-    /// id that cannot exist is asked for next: a server that returns a row for that too does not look at the condition,
-    /// and its first answer proves nothing.
+    /// Takes the lookup of a row that was missing from a page beginning at its time. If the row comes back, an
+    /// impossible id is requested next: a server that returns a row for it ignores the condition, and its first answer
+    /// proves nothing.
     private mutating func takeRow(_ rows: [RowPage.Row]) -> PullEffect {
         guard case .asking(let id, let page, let isControl) = timeDoubt else {
             return finish(SluiceError(.brokenProtocol, "the pull got an event that does not fit its state"))
@@ -252,7 +251,7 @@ struct IncrementalPullSession: Sendable {
         return request()
     }
 
-    /// Saves an earlier place, and begins there.
+    /// Saves an earlier position, and continues there.
     private mutating func goBack(to clock: ServerClock) -> PullEffect {
         (isFirstPage, wentBack) = (false, true)
         let time = Timestamp(ticks: clock.row.ticks - commitLag).text(fractionDigits: 3)
@@ -264,11 +263,11 @@ struct IncrementalPullSession: Sendable {
         return commit([])
     }
 
-    /// Takes a page that follows what was taken.
+    /// Takes a page that follows the rows taken before.
     ///
     /// - Parameters:
-    ///   - skip: the place in its group from which it was asked for.
-    ///   - isStored: whether its rows are stored, and another page is at hand.
+    ///   - skip: the place in its group at which the page begins.
+    ///   - isStored: whether its rows are already stored, and the driver holds another page.
     private mutating func follow(_ page: PullPage, skip: Int, isStored: Bool = false) -> PullEffect {
         let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
         let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
@@ -276,7 +275,7 @@ struct IncrementalPullSession: Sendable {
         sortCheck.count(fresh.count)
         repeated.take(fresh.lazy.map { page.rows[$0] })
         if repeated.isEnough {
-            // A pull that ended within a group whose pages find no known row would never get past it.
+            // Ending the pull inside a group whose pages find no known row would never get past it.
             if pages.slips > 0 {
                 hasNoOrder = true
                 return readAll(isStored ? [] : fresh)
@@ -289,9 +288,9 @@ struct IncrementalPullSession: Sendable {
         idle = fresh.isEmpty ? (idle.rows + passed, max(idle.page, passed)) : (0, 1)
         advance(over: page, fresh, times, skip: skip)
         if hasNoOrder { return readAll(isStored ? [] : fresh) }
-        // A page may bring one row besides the known one; each time that the pass goes back it comes to known rows.
+        // A page may bring one row besides the known one, and each step back passes known rows again.
         if pages.isStuck || idle.rows > group.count + (2 + 2 * pages.slips) * idle.page {
-            // Without such slips the server does not look at `$skip`.
+            // Without slips the server ignores `$skip`.
             hasNoOrder = pages.slips > 0
             return readAll(isStored ? [] : fresh)
         }
@@ -301,15 +300,15 @@ struct IncrementalPullSession: Sendable {
         return commit(isStored ? [] : fresh)
     }
 
-    /// No time leads through these rows: all of the query are to be read.
+    /// Gives up paging by time: all rows of the query are read instead.
     private mutating func readAll(_ rows: [Int] = []) -> PullEffect {
         isUnsorted = true
         position = .full
         return commit(rows)
     }
 
-    /// The end of a pass that has gone past more rows than there are: a row that came in front has moved the others, or
-    /// the server has no order in the group.
+    /// Ends a pass that has passed more rows than exist: an inserted row has moved the others, or the server has no
+    /// order in the group.
     private mutating func takeDoubled() -> PullEffect {
         doubledPasses += 1
         hasNoOrder = doubledPasses > Self.mostDoubledPasses
@@ -319,16 +318,16 @@ struct IncrementalPullSession: Sendable {
         return request()
     }
 
-    /// An empty page; a short one is no end, since a server may send fewer rows at once than it did before.
+    /// Takes an empty page. A short page is no end, since a server may send fewer rows at once than before.
     private mutating func takeEnd() -> PullEffect {
         if passFoundNew, pages.place > 0 {
-            // Rows came while the group was read: once more, until nothing does.
+            // Rows came while the group was read: repeat until none does.
             pages.restart()
             (passFoundNew, idle) = (false, (0, 1))
             return request()
         }
         if sortCheck.begins() { return request() }
-        // Without a lower bound all rows were read, those without a time too.
+        // Without a lower bound all rows were read, including rows without a time.
         guard group.time != nil else { return finish(nil) }
         var sorts: Bool?
         if case .proven = keyset { sorts = true }
@@ -338,19 +337,19 @@ struct IncrementalPullSession: Sendable {
 
     private mutating func takeTies(_ page: PullPage, _ check: TieCheck) -> PullEffect {
         keyset = check.isProven(by: page) ? .proven : .unfit
-        // The same rows, or others of the query: what is new among them is stored, and moves no cursor.
+        // The same rows, or others of the query: new ones are stored without moving the cursor.
         let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
         return fresh.isEmpty ? request() : commit(fresh)
     }
 
     private mutating func takeBehind(_ page: PullPage, _ fresh: [Int], _ times: [Timestamp?]) -> PullEffect {
         if fresh.isEmpty {
-            // Times are finer than they are written, or the condition on the id is not looked at.
+            // Stored times are finer than written ones, or the server ignores the condition on the id.
             return giveUpKeyset()
         }
         isPastKnown = false
         group.advance(over: page, times)
-        // They come again with the page from here, and are no progress then.
+        // These rows come again with the next page, and must not count as progress.
         group.add(untimedOf: page, times)
         moveCursor(at: page)
         return commit(fresh)

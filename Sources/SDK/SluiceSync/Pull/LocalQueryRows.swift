@@ -1,21 +1,21 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// The rows of the local store that a query holds, by id, each with the version of the server's record.
+/// The rows of a query in the local store, by id, each with the version of the server's record.
 struct LocalQueryRows: Sendable {
     private(set) var versions: [RecordID: String?] = [:]
-    /// In the order of their bytes.
+    /// The ids, in the order of their bytes.
     private(set) var ids: [RecordID] = []
 
     private static let chunk = 2000
 
-    /// Those rows, as if they had been read.
+    /// Makes the rows from given versions.
     init(_ versions: [RecordID: String?]) {
         self.versions = versions
         ids = versions.keys.sorted()
     }
 
-    /// Reads them, some at a time.
+    /// Reads the cursor's rows from the store, some at a time.
     init(of cursor: Cursor, version: PropertyName, in store: any LocalStore) async throws {
         var last: RecordID?
         let isAll = cursor.isOfAll || cursor.heldAll
@@ -63,13 +63,13 @@ struct LocalQueryRows: Sendable {
         }
     }
 
-    /// Those whose ids are in a range.
+    /// Returns the ids in a range.
     func ids(in range: TableDigest.Range) -> ArraySlice<RecordID> {
         let start = firstIndex { $0 >= range.from }
         return ids[start..<max(start, firstIndex { range.to < $0 })]
     }
 
-    /// The first place whose id is so; those after it are so too.
+    /// Returns the first index whose id meets the condition; all later ids must meet it too.
     private func firstIndex(where isSo: (RecordID) -> Bool) -> Int {
         var (low, high) = (0, ids.count)
         while low < high {
@@ -79,7 +79,7 @@ struct LocalQueryRows: Sendable {
         return low
     }
 
-    /// The sum over some.
+    /// Returns the digest of the given rows.
     func sum(of ids: some Sequence<RecordID>) -> RowDigest {
         var sum = RowDigest()
         for id in ids { sum.add(id: id, version: versions[id] ?? nil) }

@@ -1,17 +1,17 @@
 package import SluiceBase
 
-/// Which rows a named query holds.
+/// The rows of a named query.
 ///
-/// A row stays while a query holds it. A query of a whole table holds all of its rows, and nothing is noted for it; for
-/// any other each row is noted that the server sent for it, by an id made of the cursor's key and the row's id. A
-/// record made here is noted by no query until a pull brings it, so none lets it go.
+/// A row stays while a query holds it. A query of a whole table holds all rows, and nothing is noted for it. For any
+/// other query, each row sent by the server is noted, by an id of the cursor's key and the row's id. A record made here
+/// is noted for no query until a pull brings it, so no query releases it.
 package struct Membership {
-    /// The table of the store in which members are noted. It has no column but the id.
+    /// The sync table of the members. It has no column except the id.
     package static let schema = TableSchema("sluice_members")
 
     private let store: any StoreWriter
     private let cursor: Cursor
-    /// The cursors of the same server, user and table, this one left out: those that hold rows now.
+    /// The other cursors of the same server, user and table.
     private let others: [Cursor]
 
     package init(of cursor: Cursor, in store: any StoreWriter) throws {
@@ -24,7 +24,7 @@ package struct Membership {
 
     private static func id(_ key: Int64, _ recordID: RecordID) -> RecordID { "\(key)/\(recordID)" }
 
-    /// The query holds those rows from now on.
+    /// Notes that the query holds the rows from now on.
     package func claim(_ ids: [RecordID]) throws {
         if cursor.isOfAll || ids.isEmpty { return }
         // As a page, so that the store binds the ids without a document for each.
@@ -40,10 +40,10 @@ package struct Membership {
         try store.put(RowPage.Selection(page, Array(page.rows.indices)), in: Self.schema.name)
     }
 
-    /// The rows are gone from the server: no query holds them any more.
+    /// Notes that no query holds the rows any more, because they are gone from the server.
     package func forget(_ ids: [RecordID]) throws { try Self.forget(ids, of: [cursor] + others, in: store) }
 
-    /// The rows are gone: none of the queries holds them any more.
+    /// Notes that none of the queries holds the rows any more.
     static func forget(_ ids: [RecordID], of cursors: [Cursor], in store: any StoreWriter) throws {
         if ids.isEmpty { return }
         for holder in cursors where !holder.isOfAll {
@@ -57,7 +57,7 @@ package struct Membership {
         return try store.record(id(cursor.key, recordID), in: schema.name) != nil
     }
 
-    /// The query lets those rows go.
+    /// Releases the rows from the query.
     ///
     /// - Returns: the ids that no other query holds.
     package func release(_ ids: [RecordID]) throws -> [RecordID] {
@@ -65,9 +65,9 @@ package struct Membership {
         return try ids.filter { try !Self.isHeld($0, by: others, in: store) }
     }
 
-    /// Those of the ids that the queries hold are let go by them.
+    /// Releases the ids from those queries that hold them.
     ///
-    /// - Returns: the ids of those that none of `others` holds.
+    /// - Returns: the released ids that none of `others` holds.
     package static func release(
         _ ids: [RecordID], of cursors: [Cursor], besides others: [Cursor], in store: any StoreWriter
     ) throws -> [RecordID] {
@@ -76,7 +76,7 @@ package struct Membership {
         return try held.filter { try !isHeld($0, by: others, in: store) }
     }
 
-    /// What one query holds is held by another one from now on.
+    /// Moves the rows of one query to another.
     static func move(from former: Cursor, to cursor: Cursor, in store: any StoreWriter) throws {
         let membership = try Membership(of: cursor, in: store)
         var last: RecordID?
@@ -89,7 +89,7 @@ package struct Membership {
         try Membership(of: former, in: store).forgetAll()
     }
 
-    /// Has the queries that hold a record hold it under its new id.
+    /// Renames a record in all queries that hold it.
     static func rename(_ old: RecordID, to new: RecordID, in table: String, _ store: any StoreWriter) throws {
         for cursor in try Cursor.all(of: table, in: store) where !cursor.isOfAll {
             let former = id(cursor.key, old)
@@ -99,7 +99,7 @@ package struct Membership {
         }
     }
 
-    /// Those of the ids that no named query holds.
+    /// Returns the ids that no named query holds.
     static func unheld(_ ids: [RecordID], of table: String, in store: any StoreReader) throws -> [RecordID] {
         if ids.isEmpty { return [] }
         let cursors = try Cursor.all(of: table, in: store)
@@ -110,12 +110,12 @@ package struct Membership {
         try cursors.contains { try $0.isOfAll || store.record(id($0.key, recordID), in: schema.name) != nil }
     }
 
-    /// Forgets all that the query holds.
+    /// Forgets all rows of the query.
     func forgetAll() throws {
         _ = try store.delete(matching: Query(Self.schema.name, filter: Self.range(cursor.key)))
     }
 
-    /// The ids that a query of a part of a table holds, in the order of their bytes.
+    /// Returns the ids held by a query of part of a table, in the order of their bytes.
     package static func ids(heldBy cursor: Cursor, after last: RecordID?, top: Int, in store: any StoreReader) throws
         -> [RecordID]
     {
@@ -127,7 +127,7 @@ package struct Membership {
         }
     }
 
-    /// The ids from `key/` up to `key0`, without that one: `0` is the character after the slash.
+    /// Returns the range of ids from `key/` up to but excluding `key0`: `0` is the character after the slash.
     private static func range(_ key: Int64, after last: RecordID? = nil) -> QueryExpression {
         let start = QueryExpression.binary(
             last == nil ? .ge : .gt, .column("id"), .literal(.string("\(key)/\(last ?? "")")))

@@ -1,14 +1,14 @@
 internal import SluiceBase
 
-/// A named pull as a pure state machine: finds out by what the server's changes can be followed, and follows them.
+/// A named pull as a pure state machine: it detects how the server's changes can be followed, and follows them.
 ///
-/// A first pull asks for change tokens along the way. A server that issues some is followed by them; any other by the
-/// time of change, and one that does not sort by that has all rows read every time. A token that the server no longer
-/// knows begins the pull afresh, once.
+/// A first pull also requests change tokens. If the server issues them, they are followed; otherwise the time of
+/// change. If the server does not sort by that, every pull reads all rows. If the server no longer knows a token, the
+/// pull restarts, once.
 ///
-/// A pull that goes on without tokens asks for one with its first page: a server that has come to issue them is
-/// followed by them from then on. The token of that page is one for rows of some time on, and no other request may use
-/// it; so the pull begins afresh, and brings all rows once more.
+/// A pull without tokens requests one with its first page: if the server has begun to issue them, they are followed
+/// from then on. The token of that page is valid only for its request, which begins at some time. So the pull restarts,
+/// and brings all rows again.
 struct NamedPullSession: Sendable {
     private enum Phase: Sendable {
         case finding
@@ -21,19 +21,19 @@ struct NamedPullSession: Sendable {
     private let pageSize: Int
     private let commitLag: Int64
     private var phase: Phase
-    /// Whether the pull gave up the cursor it began with, so that the server did not report what left the query
-    /// meanwhile.
+    /// Whether the pull gave up its initial cursor, so that the server did not report the rows that have left the
+    /// query.
     private(set) var beganAfresh = false
-    /// Why the pull did more than bring what is new.
+    /// The reasons why the pull did more than fetch new rows.
     package private(set) var reasons: [PullReason] = []
     private var asksForTokens = true
-    /// Whether the first page of a pull without tokens is asked for.
+    /// Whether the first page of a pull without tokens is still to come.
     private var isFirstPage = true
 
     /// - Parameters:
     ///   - cursor: the saved cursor, nil for a first pull.
     ///   - query: the user's query.
-    ///   - pageSize: how many rows to ask for at once.
+    ///   - pageSize: the number of rows to request at once.
     ///   - commitLag: ticks by which a saved time stays behind the server's clock.
     package init(cursor: CursorPosition?, query: Query, pageSize: Int, commitLag: Int64) {
         self.query = query
@@ -48,7 +48,7 @@ struct NamedPullSession: Sendable {
         }
     }
 
-    /// By what the server's changes are followed; nil before it is found out.
+    /// The method by which the server's changes are followed; nil until it is detected.
     package var grade: PullGrade? {
         switch phase {
         case .finding: nil
@@ -58,16 +58,16 @@ struct NamedPullSession: Sendable {
         }
     }
 
-    /// Whether a reconcile has to follow before all of the query is certain to be here.
+    /// Whether a reconcile has to follow before the query is certainly complete.
     var isDoubtful: Bool { beganAfresh || reasons.contains(.clockWasSet) }
 
-    /// Takes an event and returns what to do next.
+    /// Handles an event and returns the next effect.
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch phase {
         case .finding: return find(event)
         case .tokens(var session):
             if case .failed(let error) = event, session.isAsking, Self.refusesToken(error) {
-                // Where the tokens of this pull are refused too, the rest of it asks for none.
+                // If the tokens of this pull are refused too, the rest of it requests none.
                 asksForTokens = !beganAfresh
                 return beginAfresh()
             }
@@ -99,14 +99,14 @@ struct NamedPullSession: Sendable {
         }
     }
 
-    /// Whether a server that issued no tokens does now.
+    /// Whether the server has begun to issue tokens.
     private mutating func issuesTokens(_ event: PullEvent) -> Bool {
         guard isFirstPage, case .page(let page) = event else { return false }
         isFirstPage = false
         return page.token != nil
     }
 
-    /// The effect, and if it asks for the first page, for a token as well.
+    /// Returns the effect; a request for the first page also requests a token.
     private func tracked(_ effect: PullEffect) -> PullEffect {
         guard isFirstPage, case .request(var request) = effect else { return effect }
         request.tracks = true
@@ -139,7 +139,7 @@ struct NamedPullSession: Sendable {
         return find(.began)
     }
 
-    /// Whether the answer is that the token is not, or no longer, of any use.
+    /// Whether the server rejects the token as unknown or expired.
     private static func refusesToken(_ error: SluiceError) -> Bool {
         error.status == 410 || error.status == 400 || error.status == 501
     }

@@ -1,31 +1,31 @@
 internal import SluiceBase
 
-/// Stores a page in one transaction: rows, what the query holds, and the cursor after them.
+/// Stores a page in one transaction: the rows, the query's membership, and the cursor after them.
 ///
-/// A row whose record has no operations is written. Of a record with operations only the mirror moves. A row whose
-/// record has changed here since the page was requested is not written; then the cursor is not written either, and
-/// those rows are read again first. Nor is a row of a version that is known to be replaced: it is asked for later.
+/// A row is written if its record has no operations. For a record with operations only the mirror is updated. A row is
+/// not written if its record has changed here since the page was requested; then the cursor is not written either, and
+/// those rows are read again first. A row with a version known to be replaced is not written, but requested later.
 struct PageCommit: Sendable {
     package let table: String
     package let page: RowPage
     package private(set) var rows: [Int]
     package var cursor: Cursor?
-    /// Whether the cursor is saved with the page; else it says only who holds the rows.
+    /// Whether the cursor is saved with the page; else it only identifies the query that holds the rows.
     var savesCursor = true
-    /// When the page was asked for.
+    /// The moment at which the page was requested.
     var askedAt: ChangeStamps.Moment?
     package var removals: RemovalGuard
-    /// What hooks have made of the rows; nil where none was asked.
+    /// The rows as changed by hooks; nil where no hook took part.
     var revised: RevisedRows?
-    /// The name of the property that holds a record's version.
+    /// The name of the version property.
     package var version: PropertyName = "version"
     package var now: Timestamp
-    /// The endpoint that the page came from.
+    /// The endpoint of the page.
     var server = ""
     /// The references by ids.
     var references: [AssignedReference] = []
-    /// The stamp of the table when the pull began, where it had no rows then: until a change moves it, no record is here
-    /// under another spelling of its id.
+    /// The stamp of the table when the pull began, if it was empty then. Until the stamp moves, no local record can
+    /// have another spelling of its id.
     var stampWhenEmpty: Int64?
 
     package init(
@@ -40,27 +40,27 @@ struct PageCommit: Sendable {
         self.now = now
     }
 
-    /// What a page did.
+    /// The result of storing a page.
     package struct Outcome: Sendable, Hashable {
         package var stored = 0
-        /// How many of those were here already as they came.
+        /// The number of stored rows that were already here unchanged.
         package var unchanged = 0
         package var deleted = 0
         package var pending = 0
         package var conflicts = 0
         package var quarantined = 0
-        /// How many rows a hook has dropped.
+        /// The number of rows dropped by hooks.
         package var dropped = 0
-        /// The ids of rows that were not written because their records have changed since.
+        /// The ids of rows not written because their records have changed since.
         package var stale: [RecordID] = []
-        /// The ids of rows to ask for again later: the query may have lost them and they cannot be let go now, or they came
-        /// in a version that is known to be replaced. See ``Cursor/toRecheck``.
+        /// The ids of rows to request again later. The query may have lost them but they cannot be released now, or
+        /// they came in a version known to be replaced. See ``Cursor/toRecheck``.
         var toRecheck: [RecordID] = []
         /// The moment after the page.
         package var mark = ChangeStamps.Moment()
-        /// How many transactions it took.
+        /// The number of transactions.
         package var commits = 1
-        /// Of rows that were asked for by their ids, those that the server has.
+        /// The ids, among those requested, of rows that the server has.
         package var found: Set<RecordID> = []
 
         mutating func add(_ other: Outcome) {
@@ -78,7 +78,7 @@ struct PageCommit: Sendable {
         }
     }
 
-    /// The same with those rows of the page.
+    /// Returns the commit for the given rows of the page.
     func taking(_ rows: [Int]) -> PageCommit {
         var commit = self
         commit.rows = rows
@@ -111,7 +111,8 @@ struct PageCommit: Sendable {
                 outcome.toRecheck.append(row.id)
             } else if !pending.isEmpty, pending.contains(row.id) {
                 outcome.pending += 1
-                // The server has shown it: what was sent for an earlier one of its id is late no more.
+                // The server has shown the record, so a pending send for an earlier record with this id can be
+                // forgotten.
                 try UnansweredSend.remove(row.id, in: table, from: store)
                 if row.leftQuery || isDropped {
                     outcome.toRecheck.append(row.id)
@@ -153,7 +154,8 @@ struct PageCommit: Sendable {
         return outcome
     }
 
-    /// Those of the ids whose records have operations. One that has a GUID in another case here takes the server's spelling.
+    /// Returns the ids of records with operations. A record with the same GUID in another case takes the server's
+    /// spelling.
     private func waiting(
         among ids: [RecordID], _ queue: QueueWriter, _ store: any StoreWriter
     ) throws -> Set<RecordID> {
@@ -164,7 +166,7 @@ struct PageCommit: Sendable {
         return Set(waiting.keys)
     }
 
-    /// Has records without operations that have a GUID in another case here take the server's spelling.
+    /// Renames records without operations to the server's spelling, if they have the same GUID in another case.
     private func respell(_ ids: some Sequence<RecordID>, _ queue: QueueWriter, _ store: any StoreWriter) throws {
         if let stampWhenEmpty, try ChangeStamps.mark(of: table, in: store).stamp == stampWhenEmpty { return }
         for id in ids where id.text.isGUID {
@@ -182,8 +184,8 @@ struct PageCommit: Sendable {
         try Membership.rename(here, to: id, in: table, store)
     }
 
-    /// How many of the rows are here already as they come. Those that a pull asks for again come first, so that only
-    /// they and one more are looked at, and none in the first pull of a query.
+    /// Returns the number of rows that are already here unchanged. Rows requested again come first, so only these and
+    /// one more are compared, and none in the first pull of a query.
     private func unchanged(_ upserts: [Int], _ store: any StoreWriter) throws -> Int {
         guard let cursor, try store.record(cursor.owner.id, in: Cursor.schema.name) != nil else { return 0 }
         let same = try upserts.prefix { (index: Int) throws -> Bool in
@@ -200,8 +202,8 @@ struct PageCommit: Sendable {
             try store.put(cursor.record, in: Cursor.schema.name)
             return
         }
-        // A server tells which rows have left from a saved position on. Where there is none yet, and this pull breaks
-        // off, the next begins afresh, and nobody would tell of those rows that leave until then.
+        // A server reports rows that left since a saved position. If there is none yet and this pull breaks off, the
+        // next one starts over, and rows leaving until then would not be reported.
         var saved =
             try store.record(cursor.owner.id, in: Cursor.schema.name).flatMap(Cursor.init(record:))
             ?? Cursor(owner: cursor.owner, query: cursor.query, position: nil, key: cursor.key)
@@ -210,7 +212,7 @@ struct PageCommit: Sendable {
         try store.put(saved.record, in: Cursor.schema.name)
     }
 
-    /// Puts the rows, and returns those that the store refuses.
+    /// Puts the rows, and returns the ones refused by the store.
     private func put(_ upserts: [Int], _ store: any StoreWriter) throws -> [PageRows.Unfit] {
         let page = try keepingVersions(of: upserts, store)
         func put(_ rows: [Int]) throws { try store.put(.init(page, rows), in: table) }
@@ -218,7 +220,7 @@ struct PageCommit: Sendable {
             try put(upserts)
             return []
         } catch let error as SluiceError where error.code == .invalidRecord {
-            // One by one, to find out which it is.
+            // One by one, to find the refused rows.
             var refused: [PageRows.Unfit] = []
             for index in upserts {
                 do {
@@ -231,8 +233,8 @@ struct PageCommit: Sendable {
         }
     }
 
-    /// The page with the versions that are known here in rows that came without one. Lists of some servers have none;
-    /// an edit without a version goes out without a condition, and would overwrite what others have changed.
+    /// Returns the page with the locally known version in each row that came without one. Lists of some servers have no
+    /// versions. An edit without a version is sent without a condition, and would overwrite other users' changes.
     private func keepingVersions(of upserts: [Int], _ store: any StoreWriter) throws -> RowPage {
         let page = revised?.page ?? page
         var revisions: [RowPage.Revision?]?
@@ -252,16 +254,16 @@ struct PageCommit: Sendable {
         return revisions.map(page.revised) ?? page
     }
 
-    /// Removes rows that are gone, and those that left the query or were dropped if no other holds them.
+    /// Removes rows that are gone, and rows that left the query or were dropped if no other query holds them.
     private func remove(left: [RecordID], gone: [RecordID], dropped: [RecordID], _ store: any StoreWriter) throws -> Int
     {
         if left.isEmpty, gone.isEmpty, dropped.isEmpty { return 0 }
         let membership = try cursor.map { try Membership(of: $0, in: store) }
         try membership?.forget(gone)
-        // Some servers report rows, too, that the query never had.
+        // Some servers also report rows that were never in the query.
         let lost = try left.filter { id in try cursor.map { try Membership.holds($0, id, in: store) } ?? false }
         let free = try membership?.release(lost + dropped) ?? Membership.unheld(dropped, of: table, in: store)
-        // Most tombstones of a first pull are of rows that never were here.
+        // Most tombstones of a first pull belong to rows that were never here.
         let here = try (gone + free).filter { try store.record($0, in: table) != nil }
         try removals.check(here.count, of: table, in: store)
         try store.delete(here, from: table)
@@ -269,18 +271,18 @@ struct PageCommit: Sendable {
         return here.count
     }
 
-    /// The server has those records, so none of them is known here alone any more.
+    /// Removes the local-only marks of the records, because the server has them.
     private func settle(_ upserts: [Int], except unfit: [PageRows.Unfit], _ store: any StoreWriter) throws {
         let refused = Set(unfit.map(\.index))
         try forgetStates(of: upserts.lazy.filter { !refused.contains($0) }.map { page.rows[$0].id }, store)
     }
 
-    /// Forgets what is known of records without operations besides the record itself: that a hook kept them here alone.
+    /// Deletes the states of records without operations. Such a state only marks a record that a hook kept local.
     private func forgetStates(of ids: some Collection<RecordID>, _ store: any StoreWriter) throws {
         if ids.isEmpty { return }
         let schema = RecordState.schema.name
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
-        // Most tables have none, or few of records with operations: then nothing is looked for row by row.
+        // Most tables have no states or few, so the rows are not looked up one by one.
         let few = 64
         let some = Query(schema, filter: ofTable, top: few + 1, select: ["id"])
         let known = try Set(store.records(matching: some).compactMap { $0["id"]?.textID })
@@ -314,10 +316,10 @@ struct PageCommit: Sendable {
         }
     }
 
-    /// The row as it is to be stored.
+    /// Returns the row to store.
     private func record(at index: Int) -> JSON { (revised?.page ?? page).record(at: index) }
 
-    /// - Returns: whether the mirror is newer than what the oldest waiting change was made on.
+    /// - Returns: whether the mirror is newer than the base of the oldest waiting change.
     private func moveMirror(_ index: Int, _ queue: QueueWriter) throws -> Bool {
         let row = page.rows[index]
         var state =
@@ -326,14 +328,14 @@ struct PageCommit: Sendable {
         let newest = record(at: index).versioned((state.mirror ?? state.base)?[version], version)
         state.mirror = row.isDeleted ? nil : newest
         try queue.put(state, isNoted: false)
-        // An undelete is made on the very tombstone.
+        // The base of an undelete is the tombstone itself.
         if row.isDeleted { return state.base.map { $0[version] != newest[version] } ?? false }
         return newest[version] != state.base?[version]
     }
 }
 
 extension JSON {
-    /// The record with that version, where it has none of its own.
+    /// Returns the record with the known version, if it has none of its own.
     fileprivate func versioned(_ known: JSON?, _ name: PropertyName) -> JSON {
         guard let known, !known.isNull, self[name]?.isNull ?? true else { return self }
         var record = self

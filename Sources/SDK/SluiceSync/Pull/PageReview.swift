@@ -2,23 +2,23 @@ internal import Logging
 internal import SluiceBase
 internal import SluiceWire
 
-/// What hooks have made of a page's rows.
+/// The rows of a page as changed by hooks.
 struct RevisedRows: Sendable {
-    /// The rows that are not to be stored, by their place in the page.
+    /// The rows that are not stored, by their index in the page.
     var dropped: Set<Int> = []
-    /// The page with what hooks have made of its rows.
+    /// The page with the hooks' changes.
     var page: RowPage
-    /// The page's rows, sorted as they came.
+    /// The page's rows, sorted before the hooks' changes.
     let sorted: PageRows
 }
 
-/// Has hooks look at the rows of a page, outside of any transaction.
+/// Passes the rows of a page to the hooks, outside of any transaction.
 struct PageReview {
     let chain: AskedHooks
     let logger: Logger
     private let queryName: String?
     private let rules: RowRules
-    /// The rows that are shown, and their places in the page.
+    /// The rows shown to hooks, and their indexes in the page.
     private var rows: [PulledRow]
     private var places: [Int]
     private var revised: RevisedRows
@@ -85,7 +85,7 @@ struct PageReview {
 }
 
 extension RowExchange {
-    /// The page as the hooks leave it.
+    /// Returns the page after the hooks' decisions.
     func reviewed(_ commit: PageCommit) async throws(SluiceError) -> PageCommit {
         guard !commit.rows.isEmpty, let chain = AskedHooks(options.hooks, .afterPull, table: commit.table) else {
             return commit

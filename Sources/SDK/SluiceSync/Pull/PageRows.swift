@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// The rows of a page that are to be stored, and those that cannot be.
+/// The rows of a page, separated into storable and unfit ones.
 struct PageRows {
     /// A row that cannot be stored.
     struct Unfit {
@@ -17,8 +17,8 @@ struct PageRows {
 
     /// Sorts the rows of a selection.
     ///
-    /// Of an id that comes twice the later row counts. Two rows of one id and version that differ contradict each other,
-    /// and neither is stored, unless a row of that id with another version comes after them.
+    /// If an id comes twice, the later row counts. If two rows with the same id and version differ, neither is stored,
+    /// unless a row of that id with another version follows.
     init(_ page: RowPage, _ rows: [Int]) {
         var last: [RecordID: Int] = [:]
         last.reserveCapacity(rows.count)

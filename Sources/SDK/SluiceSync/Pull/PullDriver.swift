@@ -10,17 +10,17 @@ struct PullDriver: Sendable {
     let options: SyncOptions
     let query: Query
     let owner: Cursor.Owner?
-    /// Told after each page how many rows have been dealt with so far.
+    /// Called after each page with the number of rows handled so far.
     let progress: (@Sendable (_ rows: Int) -> Void)?
     private var cursor: Cursor?
     private var mark = ChangeStamps.Moment()
-    /// The stamp of the table when the pull began, where it had no rows then.
+    /// The stamp of the table when the pull began, if it was empty then.
     private var stampWhenEmpty: Int64?
     private var removals: RemovalGuard
     private var result = PullResult()
-    /// Whether other servers or users have pulled the table and would go on from there: see ``Cursor/isAfter(_:)``.
+    /// Whether other servers or users have pulled the table and would continue from there: see ``Cursor/isAfter(_:)``.
     private var othersGoOn = false
-    /// How many pages were asked for.
+    /// The number of requested pages.
     private var asked = 0
     private var size: PageSize
 
@@ -56,7 +56,7 @@ struct PullDriver: Sendable {
         let cursors = try await store.read { try Cursor.all(of: table, in: $0) }
         othersGoOn = cursors.contains { $0.isAfter(source) }
         cursor = try await savedCursor(among: cursors.map { $0.adopted(by: source) })
-        // What another user has left here goes by the reconcile, however much that is.
+        // The reconcile may remove any number of rows left by another user.
         if result.reasons.contains(.otherUser) { removals = RemovalGuard(options.pull, isAllowed: true) }
         let isEmpty: Bool
         (mark, isEmpty) = try await store.read {
@@ -73,7 +73,7 @@ struct PullDriver: Sendable {
         return result
     }
 
-    /// Follows the session with pages of the size that the server can give, and keeps what it learns of that.
+    /// Follows the session with pages of the size that the server supports, and saves the learnt size.
     private mutating func followInPages(_ session: inout AnySession) async throws {
         let known = try await exchange.pageSize(of: query.table)
         size = known
@@ -162,14 +162,13 @@ struct PullDriver: Sendable {
         options.logger.debug(
             "page stored",
             metadata: ["table": "\(query.table)", "stored": "\(stored.stored)", "deleted": "\(stored.deleted)"])
-        // A page without rows that comes after others only moves the cursor.
+        // An empty page after others only moves the cursor.
         if !rows.isEmpty || result.pages == 1 { progress?(result.rows) }
     }
 
     // MARK: The cursor
 
-    /// The cursor as it is saved, one for a first pull, or one to start afresh with where the query or the wire has
-    /// changed.
+    /// Returns the saved cursor, a new one for a first pull, or a restarted one if the query or the wire has changed.
     private mutating func savedCursor(among cursors: [Cursor]) async throws -> Cursor? {
         guard let owner else { return nil }
         let text = Cursor.text(of: query, client.dialect.odata)
@@ -189,8 +188,8 @@ struct PullDriver: Sendable {
             result.reasons.append(.otherUser)
         }
         guard isChanged || isOtherUser || !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else { return cursor }
-        // No other may take the same key, and rows of a changed query are none of the former one, so it is saved before
-        // it is used.
+        // Saved before it is used: no other cursor may take the same key, and a changed query must not keep the
+        // position of the former one.
         let unsaved = cursor
         return try await store.write { writer in
             var cursor = unsaved
@@ -201,8 +200,8 @@ struct PullDriver: Sendable {
         }
     }
 
-    /// Before the first rows are stored, and not before the server was reached: who only tries one server after the
-    /// other does not pull all of it again each time.
+    /// Restarts the cursors of other sources before the first rows are stored, but only after the server was reached.
+    /// So trying several servers in turn does not force a full pull each time.
     private mutating func restartOthers() async throws {
         guard othersGoOn else { return }
         let (source, table) = (source, query.table)
@@ -210,15 +209,15 @@ struct PullDriver: Sendable {
         othersGoOn = false
     }
 
-    /// Has the first pull of a query end with a reconcile where rows are here already, of pushes for example: a server
-    /// that keeps no deleted rows would never tell that one of them is gone.
+    /// Makes the first pull of a query end with a reconcile if rows are already here, for example from pushes: a server
+    /// without tombstones would never report a deleted one.
     private mutating func expectGhosts() async throws {
         guard !client.dialect.keepsDeleted, cursor?.position == nil, cursor?.needsReconcile == false else { return }
         let held = Query(query.table, filter: query.filter)
         if try await store.read({ try $0.count(matching: held) }) > 0 { cursor?.needsReconcile = true }
     }
 
-    /// Counts the pull, and reconciles where that is due, or looks again at the rows that the query may have lost.
+    /// Counts the pull, then reconciles if that is due, or rechecks the rows that the query may have lost.
     private mutating func endNamed() async throws {
         guard var cursor else { return }
         cursor.pulledAt = options.environment.now()
@@ -238,18 +237,18 @@ struct PullDriver: Sendable {
                 return
             }
         }
-        // A pull that found no row has saved no cursor with one: that it was made is noted here.
+        // A pull without rows has saved no cursor yet, so the pull is noted here.
         let ended = cursor
         try await store.write(at: .page, options.environment) { try $0.put(ended.record, in: Cursor.schema.name) }
     }
 }
 
 extension PullResult {
-    /// How many rows the server has brought that meant something here.
+    /// The number of received rows that had an effect here.
     fileprivate var rows: Int { stored + deleted + pending + quarantined + dropped }
 }
 
-/// The session of a named pull, or of one without a name.
+/// The session of a named or an unnamed pull.
 private enum AnySession {
     case named(NamedPullSession)
     case full(FullPullSession)

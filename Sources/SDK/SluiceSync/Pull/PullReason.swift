@@ -1,25 +1,25 @@
-/// Why a pull did more than bring what is new.
+/// The reason why a pull did more than fetch new rows.
 public enum PullReason: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// The server's clock was set since the last pull, back or forth: rows may have been written with times that were
-    /// pulled before. The pull goes back, and ends with a reconcile.
+    /// The server's clock was set since the last pull, back or forth: rows may have been written with times already
+    /// pulled. The pull goes back, and ends with a reconcile.
     case clockWasSet
-    /// Another user has pulled the table into this store before, or one of whom nothing is known. The pull starts
-    /// afresh, and ends with a reconcile that removes what this user does not see.
+    /// Another or an unknown user has pulled the table into this store before. The pull starts over, and ends with a
+    /// reconcile that removes the rows not visible to this user.
     case otherUser
-    /// The server gives out rows of one time in another order each time: all rows are read, by this pull and by each
-    /// that follows (``PullGrade/full``).
+    /// The server returns rows of one time in another order each time: this and every later pull reads all rows
+    /// (``PullGrade/full``).
     case noFixedOrder
-    /// The server does not find rows by the time that it wrote itself, as one that reads times in another zone: all
-    /// rows are read, by this pull and by each that follows (``PullGrade/full``).
+    /// The server does not find rows by the times it wrote, for example because it reads them in another time zone:
+    /// this and every later pull reads all rows (``PullGrade/full``).
     case timesMisread
-    /// The server refuses `$skip`, and more rows have one time than can be told apart without it: all rows are read, by
-    /// this pull and by each that follows (``PullGrade/full``).
+    /// The server refuses `$skip`, and too many rows have one time to read them without it: this and every later pull
+    /// reads all rows (``PullGrade/full``).
     case skipRefused
 
-    /// Whether it is a reason for the grade ``PullGrade/full``.
+    /// Whether the reason leads to the grade ``PullGrade/full``.
     package var explainsFull: Bool { [.noFixedOrder, .timesMisread, .skipRefused].contains(self) }
 
-    /// The reason in words.
+    /// The reason as text, for a person.
     public var description: String {
         switch self {
         case .clockWasSet:

@@ -2,26 +2,25 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
-/// What a pull sends: the requests of its session, and those for rows by their ids.
+/// Builds the requests of a pull: for its session's pages, and for rows by their ids.
 struct PullRequests: Sendable {
     let dialect: Dialect
     let endpoint: Endpoint
     let query: Query
     let isNamed: Bool
-    /// Whether pages hold deleted rows, too.
+    /// Whether pages include deleted rows.
     var includesDeleted = true
 
-    /// How many rows are asked for by their ids at once: servers take so many conditions, and so long an address.
+    /// The largest number of ids in one request: servers limit the number of conditions and the length of an address.
     static let mostIDs = 40
-    /// How long the query of a request that names many rows may be, in bytes: by default IIS answers one of more
-    /// than 2,048 with 404.15.
+    /// The largest length of a query with many ids, in bytes: by default IIS answers more than 2,048 with 404.15.
     static let mostBytes = 2000
 
-    /// The request for a page.
+    /// Returns the request for a page.
     ///
-    /// - Parameter isNarrow: whether of each row only its id, version and time are asked for.
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a saved time that is not valid, `invalidQuery`, `tooLarge` for
-    ///   known rows that fill no address.
+    /// - Parameter isNarrow: whether only the id, version and time of each row are requested.
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a saved time that is not valid, `invalidQuery`, `tooLarge`
+    ///   if the ids of the known rows do not fit in one address.
     func request(for page: PullRequest, isNarrow: Bool = false) throws(SluiceError) -> Request {
         let columns = dialect.columns
         var query = query
@@ -85,9 +84,9 @@ struct PullRequests: Sendable {
         return request
     }
 
-    /// The request for the first of those rows of the query, deleted ones too: for as many as an address holds.
+    /// Returns the request for the first of the ids in the query, including deleted rows: as many as one address holds.
     ///
-    /// - Returns: the request, and for how many rows it is.
+    /// - Returns: the request, and the number of its rows.
     func request(
         someOf ids: [RecordID], most: Int, isNarrow: Bool = false
     ) throws(SluiceError) -> (request: Request, count: Int) {
@@ -105,7 +104,7 @@ struct PullRequests: Sendable {
         return path.firstIndex(of: "?").map { path[$0...].utf8.count } ?? 0
     }
 
-    /// The properties by which a row is known.
+    /// The properties that identify a row's state: id, version and time.
     private var narrow: [PropertyName] { [dialect.columns.id, dialect.columns.version, dialect.columns.updatedAt] }
 
     private func request(ids: ArraySlice<RecordID>, isNarrow: Bool) throws(SluiceError) -> Request {
@@ -146,6 +145,6 @@ extension Query {
 }
 
 extension SluiceError {
-    /// Whether a server may answer so to a request that is too long for it, or that it does not understand.
+    /// Whether a server may give this answer to a request that is too long or not understood.
     var mayRefuseQuestion: Bool { [.rejected, .tooLarge, .notFound].contains(code) }
 }

@@ -1,47 +1,47 @@
-/// What a pull did.
+/// The result of a pull.
 public struct PullResult: Sendable, Hashable {
-    /// How many rows were stored.
+    /// The number of rows stored.
     public var stored = 0
-    /// How many of those were here already as they came: a named pull asks again for the newest rows that it has, and
-    /// one that has to read all rows reads those too that have not changed. Not counted where the page has changed rows
-    /// before them, and in a first pull.
+    /// The number of stored rows that were already here unchanged. A named pull requests its newest rows again, and a
+    /// pull of all rows reads unchanged ones too. They are not counted after changed rows of the same page, nor in a
+    /// first pull.
     public var unchanged = 0
-    /// How many rows were removed: those that the server marks as deleted, and those that left the query and that no
-    /// other query holds.
+    /// The number of rows removed, because the server marks them as deleted or because they left the query and no other
+    /// query holds them.
     public var deleted = 0
-    /// How many rows were left alone because changes of theirs wait in the queue.
+    /// The number of rows not written because changes of them wait in the queue.
     public var pending = 0
-    /// How many of those have changed on the server since the change was made here: a conflict that the next push
-    /// will meet.
+    /// The number of pending rows changed on the server since the local change: the next push will meet a conflict.
     public var conflicts = 0
-    /// How many rows could not be stored; ``SyncContext/quarantine(table:)`` has them.
+    /// The number of rows that could not be stored; see ``SyncContext/quarantine(table:)``.
     public var quarantined = 0
-    /// How many rows a hook has dropped; those that were here and that no other query holds are counted as removed too.
+    /// The number of rows dropped by hooks. Dropped rows that were here and are held by no other query also count as
+    /// removed.
     public var dropped = 0
-    /// How many pages were stored.
+    /// The number of pages stored.
     public var pages = 0
-    /// By what a named pull followed the server's changes; ``PullGrade/full`` means that it could not, and read all
-    /// rows.
+    /// The method by which a named pull followed the server's changes. ``PullGrade/full`` means that it could not
+    /// follow them, and read all rows.
     public var grade: PullGrade?
-    /// Why the pull did more than bring what is new; empty for most.
+    /// The reasons why the pull did more than fetch new rows; usually empty.
     public var reasons: [PullReason] = []
-    /// The push that came first, where there was one.
+    /// The push before the pull, if there was one.
     public var push: PushResult?
-    /// The reconcile that came last, where there was one.
+    /// The reconcile after the pull, if there was one.
     public var reconcile: ReconcileResult?
 
-    /// The result without its push and reconcile compares by its counts.
+    /// Compares the counts, without the push and the reconcile.
     public static func == (left: PullResult, right: PullResult) -> Bool { left.counts == right.counts }
 
     /// Hashes the counts.
     public func hash(into hasher: inout Hasher) { hasher.combine(counts) }
 
-    /// A result of nothing.
+    /// Makes an empty result.
     package init() {}
 
-    /// The number of rows that came and were not here as they came, those of the reconcile at its end among them.
+    /// The number of new or changed rows, including those of the reconcile.
     package var brought: Int { stored - unchanged + (reconcile?.stored ?? 0) }
-    /// The number of rows that went, likewise.
+    /// The number of removed rows, including those of the reconcile.
     package var removed: Int { deleted + (reconcile?.removed ?? 0) }
 
     private var counts: [Int] { [stored, deleted, pending, conflicts, quarantined, dropped, pages] }

@@ -1,20 +1,20 @@
 internal import SluiceBase
 
-/// A page's rows, as far as the session needs them.
+/// A page of rows, with the data that the session needs.
 struct PullPage: Sendable {
-    /// The rows in the order in which they came.
+    /// The rows in the order of arrival.
     package var rows: [RowPage.Row]
-    /// When the server answered, by its own clock.
+    /// The time of the server's answer, by its own clock.
     var serverDate: Timestamp?
-    /// When the page was asked for, by the clock here.
+    /// The time of the request, by the local clock.
     var askedDate: Timestamp?
-    /// When the page came, by the clock here.
+    /// The time of the page's arrival, by the local clock.
     var localDate: Timestamp?
-    /// The token after the page, from a server that issues some.
+    /// The token after the page, from a server with change tokens.
     package var token: String?
-    /// Whether the server says that nothing follows the token for now.
+    /// Whether the server reports that nothing follows the token for now.
     package var isLast: Bool
-    /// The number of rows that were asked for; nil for as many as the session wanted.
+    /// The number of requested rows; nil for as many as the session wanted.
     var asked: Int?
     /// Whether the answer links to another page.
     var linksOn = false
@@ -34,17 +34,17 @@ struct PullPage: Sendable {
         self.isLast = isLast
     }
 
-    /// Whether all orders in use sort the ids of its rows, and that one, alike.
+    /// Whether all orders in use sort the ids of its rows, and the given id, alike.
     func isUniform(with id: RecordID? = nil) -> Bool {
         IDOrder.isUniform(rows.filter { !$0.isUnfit }.map(\.id) + (id.map { [$0] } ?? []))
     }
 }
 
-/// What the session receives.
+/// The input of a pull session.
 enum PullEvent: Sendable {
     /// The pull begins.
     case began
-    /// The page that was asked for.
+    /// The requested page.
     case page(PullPage)
     /// The answer to a question.
     case answer(PullPage)
@@ -54,31 +54,31 @@ enum PullEvent: Sendable {
     case failed(SluiceError)
 }
 
-/// What the session asks its driver to do.
+/// The output of a pull session: an action for its driver.
 enum PullEffect: Sendable {
     /// Ask for a page.
     case request(PullRequest)
-    /// Ask about rows of the page that was just given, which may still be stored.
+    /// Request rows to check the last page, which may still be stored.
     case ask(PullRequest)
     /// Store those rows of the page, and the cursor, in one transaction.
     case commit(rows: [Int], cursor: CursorPosition?)
-    /// The pull is over; nil without an error.
+    /// End the pull; nil means without an error.
     case finish(SluiceError?)
 }
 
-/// The page to ask for, on top of the user's query.
+/// The page to request, on top of the user's query.
 struct PullRequest: Sendable, Hashable {
-    /// Where the page begins.
+    /// The start of the page.
     enum Position: Sendable, Hashable {
         /// The first rows.
         case start
-        /// The first rows, and a token after them, if the server issues any.
+        /// The first rows, with a change token after them if the server issues any.
         case tracked
-        /// Rows that were committed after that token.
+        /// Rows committed after that token.
         case token(String)
         /// Rows changed at or after that time, as the server wrote it.
         case changedSince(String)
-        /// Rows changed at or after that time, any where there is none, except for those with these ids.
+        /// Rows changed at or after that time, or at any time for nil, except the rows with these ids.
         case others(since: String?, than: [RecordID])
         /// Rows changed after that time, or at it and with an id after that one.
         case after(time: String, id: RecordID)
@@ -86,20 +86,20 @@ struct PullRequest: Sendable, Hashable {
         case from(time: String, id: RecordID)
         /// The row with that id, whatever its time.
         case row(RecordID)
-        /// Rows changed at that very time whose id is that one or before it, the last id first.
+        /// Rows changed at exactly that time, up to and including that id, the last id first.
         case ties(time: String, id: RecordID)
-        /// The rows that changed last, the last of all first.
+        /// The rows changed last, the newest first.
         case newestFirst
-        /// Rows in the order of their ids, those after that one; nil for all.
+        /// Rows in the order of their ids, beginning after that one; nil for all.
         case behindID(RecordID?)
-        /// Rows whose id is that one or before it, the last id first.
+        /// Rows up to and including that id, the last id first.
         case upToID(RecordID)
-        /// Rows without a time of change, whose id comes after that one.
+        /// Rows without a time of change, with ids after that one; nil for all.
         case withoutTime(behindID: RecordID?)
-        /// Rows without a time of change whose id is that one or before it, the last id first.
+        /// Rows without a time of change, up to and including that id, the last id first.
         case withoutTimeUpToID(RecordID)
 
-        /// Whether some servers fail at the question itself: those that compare with no null.
+        /// Whether some servers fail at this condition, because they cannot compare with null.
         var mayBeUnknown: Bool {
             switch self {
             case .withoutTime, .withoutTimeUpToID: true
@@ -109,11 +109,11 @@ struct PullRequest: Sendable, Hashable {
     }
 
     package var position: Position
-    /// How many rows of there on to leave out.
+    /// The number of rows to skip from there.
     package var skip: Int
-    /// How many rows to ask for.
+    /// The number of rows to request.
     package var top: Int
-    /// Whether the server is asked for a token as well, as ``Position/tracked`` does.
+    /// Whether a token is requested as well, as with ``Position/tracked``.
     var tracks: Bool
 
     package init(position: Position, skip: Int, top: Int, tracks: Bool = false) {

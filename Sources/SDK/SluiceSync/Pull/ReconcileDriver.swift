@@ -1,10 +1,10 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// Compares what a query holds here with what the server has of it (``ReconcileSession``), and mends what differs.
+/// Compares a query's local rows with the server's (``ReconcileSession``), and repairs the differences.
 ///
-/// A row that the server did not list is asked for by its id, and let go only if that misses it too and nothing has
-/// touched it here since the listing began.
+/// A row missing from the server's list is requested by its id. It is released only if that request misses it too and
+/// it has not changed here since the listing began.
 struct ReconcileDriver: Sendable {
     let exchange: RowExchange
     let query: Query
@@ -32,28 +32,28 @@ struct ReconcileDriver: Sendable {
         }
         let held = try await LocalQueryRows(of: cursor, version: dialect.columns.version, in: exchange.store)
         result.compared = held.ids.count
-        // A pull in the order of keys has shown that the server sorts.
+        // A pull by keyset has proven that the server sorts.
         var reader = DifferenceReader(
             exchange: exchange, query: query, sorts: cursor.position?.grade == .keyset ? true : nil)
         let difference = try await reader.difference(held, pending: pending)
         (result.pending, result.usedDigest) = (difference.pending, difference.usedDigest)
         let late = try await behindChanges(difference, held)
-        // The server does not report to a pull that begins afresh which of these rows left before.
+        // After a restart the server does not report which of these rows left before.
         let holdsNone = held.ids.isEmpty && difference.wanted.isEmpty && pending.isEmpty
         cursor.needsReconcile = cursor.position == nil && !holdsNone
         cursor.heldAll = false
         cursor.pulls = 0
         _ = cursor.takeRechecks()
         cursor.recheckLater(late.lost)
-        // In an order that depends on the rows alone.
+        // Sorted, so that the order depends on the rows alone.
         try await bring((difference.wanted + late.old).sorted())
         try await letGo(difference.missing, held.versions)
         return result
     }
 
-    /// Looks again at the rows that the query may have lost, as far as no change of theirs waits any more.
+    /// Rechecks the rows that the query may have lost, unless changes of them still wait.
     ///
-    /// - Returns: what was done; nil if there was none to look at, and then the cursor is not saved.
+    /// - Returns: the result; nil if there was no row to recheck, and then the cursor is not saved.
     mutating func settle() async throws -> ReconcileResult? {
         let (table, toRecheck, version) = (table, cursor.toRecheck, dialect.columns.version)
         let (now, waiting, here) = try await exchange.store.read { reader in
@@ -78,8 +78,8 @@ struct ReconcileDriver: Sendable {
 
     // MARK: What differs
 
-    /// Of the rows whose changes wait, those of which a newer copy is to be had, and those that the server has no
-    /// longer though it once had. If such a change is given up, the record is as the server last had it.
+    /// Returns the rows with waiting changes that have a newer copy on the server, and those that the server has lost.
+    /// They are needed if such a change is given up: the record then returns to the server's last state.
     private func behindChanges(_ difference: ReconcileSession.Difference, _ held: LocalQueryRows) async throws -> (
         old: [RecordID], lost: [RecordID]
     ) {
@@ -93,7 +93,7 @@ struct ReconcileDriver: Sendable {
                 if let listed = difference.listed[key] {
                     if mirror == nil || mirror?[version]?.string != listed { old.append(key) }
                 } else if mirror != nil {
-                    // A record that a waiting delete has taken away is in no digest of what is here.
+                    // A record removed by a waiting delete is in no local digest.
                     let isLost =
                         held.versions[key] == nil
                         ? try Membership.holds(cursor, key, in: reader) : difference.unlisted.contains(key)
@@ -106,7 +106,7 @@ struct ReconcileDriver: Sendable {
 
     // MARK: What is done about it
 
-    /// A commit of rows that are asked for by their ids.
+    /// A commit of rows requested by their ids.
     private var commit: PageCommit {
         get throws {
             var commit = PageCommit(
@@ -124,7 +124,7 @@ struct ReconcileDriver: Sendable {
         removals.removed += outcome.deleted
     }
 
-    /// Fetches rows, and does not take for a change here what the fetch itself has stored.
+    /// Fetches rows, and does not count its own stores as local changes.
     private mutating func fetch(_ ids: [RecordID]) async throws -> PageCommit.Outcome {
         let table = table
         let before = try await exchange.store.read { try ChangeStamps.mark(of: table, in: $0) }
@@ -134,9 +134,9 @@ struct ReconcileDriver: Sendable {
         return outcome
     }
 
-    /// Lets rows go that a second read misses too, and saves the cursor.
+    /// Releases rows that a second read misses too, and saves the cursor.
     ///
-    /// - Parameter versions: of the rows as they were when it began.
+    /// - Parameter versions: the rows' versions when the reconcile began.
     private mutating func letGo(_ ids: [RecordID], _ versions: [RecordID: String?]) async throws {
         var gone: [RecordID] = []
         if !ids.isEmpty {
@@ -159,7 +159,7 @@ struct ReconcileDriver: Sendable {
             cursor.recheckLater(missing.filter { busy.contains($0) })
             let same = try free.filter { id in
                 guard let record = try writer.record(id, in: table) else { return false }
-                // What a hook keeps here alone the server never had: it has nothing that only the server sets.
+                // The server never had a record that a hook kept local, as its lack of system columns shows.
                 if !system.contains(where: { record[$0] != nil }),
                     try writer.record(RecordState.id(table, id), in: RecordState.schema.name) != nil
                 {
@@ -167,7 +167,7 @@ struct ReconcileDriver: Sendable {
                 }
                 return versions[id] == .some(record[version]?.string)
             }
-            // What is not in the whole table is nowhere, whatever queries of a part of it remember.
+            // A row missing from the whole table is gone, whatever queries of part of it have noted.
             if cursor.isOfAll { try membership.forget(same) }
             let released = cursor.isOfAll ? same : try membership.release(same)
             try removals.check(released.count, of: table, in: writer)

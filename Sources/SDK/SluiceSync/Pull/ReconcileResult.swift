@@ -1,13 +1,14 @@
-/// What a reconcile found.
+/// The result of a reconcile.
 public struct ReconcileResult: Sendable, Hashable {
-    /// How many rows the query holds here were compared.
+    /// The number of the query's local rows that were compared.
     public var compared = 0
-    /// How many rows were missing here or had another version, and were brought.
+    /// The number of rows fetched because they were missing here or had another version.
     public var stored = 0
-    /// How many rows were removed: the server has them no longer, or they left the query and no other query holds them.
+    /// The number of rows removed, because the server no longer has them or because they left the query and no other
+    /// query holds them.
     public var removed = 0
-    /// How many rows differ and were left alone, because changes of theirs wait in the queue.
+    /// The number of different rows left unchanged because changes of them wait in the queue.
     public var pending = 0
-    /// Whether the server's digest was enough to find the places that differ; else its rows were listed.
+    /// Whether the server's digest sufficed to find the differing ranges; else its rows were listed.
     public var usedDigest = false
 }

@@ -1,22 +1,22 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// Finds what a query's rows here and the server's differ in, as a pure state machine: it returns which digests and
-/// lists to ask for, and takes the answers.
+/// Finds the differences between a query's local rows and the server's, as a pure state machine: it returns the digests
+/// and lists to request, and takes the answers.
 ///
-/// Digests by ranges of ids find the places that differ, where the server offers them; a range is taken apart further
-/// or listed. Without digests all ids and versions are listed. Equal counts prove nothing.
+/// If the server offers digests, digests of id ranges locate the differences; a differing range is split further or
+/// listed. Without digests all ids and versions are listed. Equal counts prove nothing.
 struct ReconcileSession: Sendable {
-    /// What happened.
+    /// The input of the session.
     enum Event {
         case began
-        /// The digest that was asked for; nil where the server offers none that is of use.
+        /// The requested digest; nil where the server offers no usable one.
         case digest(TableDigest?)
-        /// The ids and versions that were asked for.
+        /// The requested ids and versions.
         case listed([RecordID: String?])
     }
 
-    /// What to do next.
+    /// The next action for the driver.
     enum Effect {
         /// Ask for the digest of that range; nil means of all rows of the query.
         case digest(of: TableDigest.Range?)
@@ -25,50 +25,50 @@ struct ReconcileSession: Sendable {
         case finish(Difference)
     }
 
-    /// What the server and the store disagree on.
+    /// The differences between the server and the store.
     struct Difference: Sendable, Hashable {
         /// Rows that are missing here or have another version.
         var wanted: [RecordID] = []
         /// Rows that the server did not list.
         var missing: [RecordID] = []
-        /// How many rows whose changes wait differ.
+        /// The number of different rows with waiting changes.
         var pending = 0
-        /// Rows whose changes wait: the versions of those that the server listed.
+        /// The versions of listed rows with waiting changes.
         var listed: [RecordID: String?] = [:]
-        /// Rows whose changes wait and that the server did not list.
+        /// Rows with waiting changes that the server did not list.
         var unlisted: Set<RecordID> = []
-        /// Whether the server's digests were of use.
+        /// Whether the server's digests were usable.
         var usedDigest = false
     }
 
     private enum Step {
         case digest(TableDigest.Range?, [RecordID], depth: Int)
         case list(TableDigest.Range?, [RecordID])
-        /// These ids are in no range of the digest: the server does not have them.
+        /// Ids in no range of the digest: the server does not have them.
         case absent([RecordID])
     }
 
-    /// How many rows of a range are listed rather than taken apart further.
+    /// The largest number of rows in a range that is listed instead of split further.
     private static let leastRange = 500
-    /// How often a range is taken apart: with ranges by the dozen that is enough for any table.
+    /// The maximum depth of splitting a range: with dozens of ranges per level that is enough for any table.
     private static let mostDepth = 16
 
     private let held: LocalQueryRows
     private let pending: Set<RecordID>
-    /// What is still to be compared, the next one last.
+    /// The ranges still to be compared, the next one last.
     private var steps: [Step] = []
     private var current: Step?
     private var difference = Difference()
 
     /// - Parameters:
-    ///   - held: the rows that the query holds here.
-    ///   - pending: the rows whose changes wait.
+    ///   - held: the query's local rows.
+    ///   - pending: the rows with waiting changes.
     init(held: LocalQueryRows, pending: Set<RecordID>) {
         self.held = held
         self.pending = pending
     }
 
-    /// Takes an event and returns what to do next.
+    /// Handles an event and returns the next effect.
     mutating func handle(_ event: Event) -> Effect {
         switch (event, current) {
         case (.began, _): steps = [.digest(nil, held.ids, depth: 0)]
@@ -100,7 +100,7 @@ struct ReconcileSession: Sendable {
         return .finish(difference)
     }
 
-    /// Compares the ranges of a digest with those of `ids` that lie in them.
+    /// Compares the ranges of a digest with the local rows in them.
     private mutating func takeApart(_ digest: TableDigest, _ ids: [RecordID], depth: Int) {
         var outside = Set(ids)
         var found: [Step] = []

@@ -1,11 +1,11 @@
 internal import SluiceBase
 
-/// Keeps a pull from emptying a table unasked: a server that lost its data, or an answer that was made up, should not
-/// take the copy here along.
+/// Prevents a pull from emptying a table without permission: a server that lost its data, or a forged answer, must not
+/// delete the local copy.
 struct RemovalGuard: Sendable {
     package let options: PullOptions
     package let isAllowed: Bool
-    /// How many rows the pull has removed so far.
+    /// The number of rows removed by the pull so far.
     package var removed = 0
 
     package init(_ options: PullOptions, isAllowed: Bool) {
@@ -13,7 +13,7 @@ struct RemovalGuard: Sendable {
         self.isAllowed = isAllowed
     }
 
-    /// Lets so many more rows of the table be removed, or throws.
+    /// Allows the removal of more rows of the table, or throws.
     ///
     /// - Throws: ``SluiceError`` of code `removalsHeld`.
     package func check(_ count: Int, of table: String, in store: any StoreReader) throws {

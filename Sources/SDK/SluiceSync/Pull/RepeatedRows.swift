@@ -1,16 +1,16 @@
 internal import SluiceBase
 
-/// Counts the rows that a pull brings once more, in other versions, to find out when it does nothing else.
+/// Counts the rows that a pull brings again in other versions, to detect when it brings nothing else.
 ///
-/// Rows that others change meanwhile are some of them. But a server may change a row whenever it reads it, such as to note
-/// when that was, and a pull that followed each change would never end.
+/// Some of them were changed by other users. But a server may change a row on every read, for example to note the time,
+/// and a pull that followed each change would never end.
 struct RepeatedRows: Sendable {
-    /// Of more rows than this the others are not known again.
+    /// The largest number of rows remembered; more are not recognised.
     private static let mostKnown = 1_000_000
-    /// The number of rows that may come again of a small table.
+    /// The number of rows of a small table that may come again.
     private static let leastRepeats = 1000
 
-    /// The ids of the rows that came, as hashes.
+    /// The hashes of the received ids.
     private var known: Set<UInt64> = []
     private var repeats = 0
 
@@ -26,6 +26,6 @@ struct RepeatedRows: Sendable {
         }
     }
 
-    /// Whether all rows have come again, and again: what changes from now on is left to the next pull.
+    /// Whether rows have come again so often that further changes are left to the next pull.
     var isEnough: Bool { repeats > 2 * known.count + Self.leastRepeats }
 }

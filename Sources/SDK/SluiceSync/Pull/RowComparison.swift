@@ -1,18 +1,18 @@
 package import SluiceBase
 
-/// What the store holds of a query beside what the server has.
+/// A comparison of a query's rows in the store with the server's.
 package struct RowComparison: Sendable, Hashable {
-    /// How many rows the store holds of the query.
+    /// The number of the query's rows in the store.
     package var compared = 0
     /// Rows that the server has and the store lacks.
     package var missing: [RecordID] = []
-    /// Rows with another version here than at the server.
+    /// Rows with another version here than on the server.
     package var old: [RecordID] = []
-    /// Rows that the server does not have, or not in this query.
+    /// Rows that are not on the server, or not in this query there.
     package var extra: [RecordID] = []
-    /// How many rows differ because their changes have not been sent.
+    /// The number of different rows with unsent changes.
     package var waiting = 0
-    /// Whether digests were enough to find the ranges that differ.
+    /// Whether digests sufficed to find the differing ranges.
     package var usedDigest = false
 
     package var isEqual: Bool { missing.isEmpty && old.isEmpty && extra.isEmpty }

@@ -2,34 +2,34 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
-/// Fetches rows and stores them: what a pull and a reconcile have in common.
+/// Fetches rows and stores them, for both pull and reconcile.
 struct RowExchange: Sendable {
     let client: SluiceClient
     let store: any LocalStore
     let options: SyncOptions
     let requests: PullRequests
 
-    /// How often rows are read again that change here whenever they are read.
+    /// The maximum number of reads of rows that change here during each read.
     private static let mostRounds = 10
 
     /// An answer to a list.
     struct Answer {
         var page: RowPage
-        /// When the server answered, by its own clock.
+        /// The time of the server's answer, by its own clock.
         var date: Timestamp?
         /// The token after the page.
         var token: String?
-        /// Whether the server says that nothing follows the page for now.
+        /// Whether the server reports that nothing follows the page for now.
         var isLast = false
-        /// Whether the server could not tell all of what has changed.
+        /// Whether the server could not report all changes.
         var hasGap = false
         /// Whether it links to another page.
         var linksOn = false
-        /// The number of rows that were asked for, where a session asked for a page.
+        /// The number of requested rows, for a session's page.
         var asked: Int?
     }
 
-    /// The answer to a list. An empty page that links to another is not the end, so the link is followed.
+    /// Sends a list request and returns its answer. An empty page with a link is not the end, so the link is followed.
     func receive(_ request: Request) async throws -> Answer {
         var request = request
         var paths: Set<String> = []
@@ -55,21 +55,21 @@ struct RowExchange: Sendable {
         }
     }
 
-    /// Returns the number of rows of that table, or of that list of ids, that the server gave at once in earlier pulls.
+    /// Returns the number of rows that the server gave at once in earlier pulls, of a table or a list of its ids.
     func pageSize(of table: String) async throws -> PageSize {
         let (endpoint, wanted) = (client.endpoint.identity, options.pageSize)
         return try await store.read { try PageSize(wanted: wanted, of: table, at: endpoint, in: $0) }
     }
 
-    /// Keeps what was learnt for the next pull. What cannot be kept is learnt once more.
+    /// Saves the learnt page size for the next pull. If that fails, it is learnt again.
     func keep(_ size: PageSize, of table: String, knowing known: PageSize) async {
         guard size.isOther(than: known) else { return }
         let endpoint = client.endpoint.identity
         try? await store.write { try size.save(table, of: endpoint, in: $0) }
     }
 
-    /// The page that a session wants, or as much of it as can come at once. A row that cannot come even alone is set
-    /// aside, so that those after it come.
+    /// Returns the page for a session, or as many of its rows as the server can send at once. A row that fails even
+    /// alone is set aside, so that later rows can come.
     func page(_ wanted: PullRequest, _ size: inout PageSize) async throws -> Answer {
         let known = size
         var wanted = wanted
@@ -84,13 +84,13 @@ struct RowExchange: Sendable {
                 return answer
             } catch let error as SluiceError {
                 if error.code == .serverFailure, wanted.position.mayBeUnknown {
-                    // One row tells whether the number is too large for the server, or the question new to it.
+                    // One row shows whether the number is too large for the server, or the condition unknown to it.
                     if isAskedAgain { throw error }
                     (wanted.top, isAskedAgain) = (1, true)
                     continue
                 }
                 if size.shrinks(after: error, asked: wanted.top) { continue }
-                // A refusal of so few rows as well is none of their number.
+                // If even one row is refused, the number was not the reason.
                 if error.code == .rejected { size = known }
                 guard wanted.top == 1, error.mayBeOfPage else { throw error }
                 return try await receiveNarrow(try requests.request(for: wanted, isNarrow: true), insteadOf: error)
@@ -98,21 +98,21 @@ struct RowExchange: Sendable {
         }
     }
 
-    /// Asks for the part of a row that cannot come whole.
+    /// Requests only id, version and time of a row that cannot come whole.
     private func receiveNarrow(_ request: Request, insteadOf error: SluiceError) async throws -> Answer {
         guard var answer = try? await receive(request) else { throw error }
         answer.page = answer.page.settingAside("the row cannot be read: \(error.message)")
         return answer
     }
 
-    /// Stores a page. Rows whose records have changed here since it was asked for are read again, and only then is the
+    /// Stores a page. Rows whose records have changed here since its request are read again, and only then is the
     /// cursor saved.
     func store(_ came: PageCommit) async throws -> PageCommit.Outcome {
         let commit = try await reviewed(came)
         var outcome = try await store.write(at: .page, options.environment) { try commit.write(to: $0) }
         if outcome.stale.isEmpty { return outcome }
         let again = try await fetch(outcome.stale, like: commit, since: outcome.mark)
-        // What the page told of these rows was not carried out, and the second read finds them no more.
+        // The page's changes of these rows were not stored, and the second read no longer finds them.
         outcome.toRecheck += outcome.stale.filter { !again.found.contains($0) }
         outcome.add(again)
         outcome.stale = []
@@ -126,12 +126,12 @@ struct RowExchange: Sendable {
         return outcome
     }
 
-    /// Reads rows by their ids and stores them, each as it is when nothing changes it here meanwhile.
+    /// Reads rows by their ids and stores them. A row that changes here during the read is read again.
     ///
-    /// A server may send fewer rows at once than it is asked for, so it is asked again for those that did not come,
-    /// until an answer brings none of them: only that one says that they are not there.
+    /// A server may send fewer rows at once than requested, so missing rows are requested again until an answer brings
+    /// none of them: only that proves that they do not exist.
     ///
-    /// - Returns: what was done. ``PageCommit/Outcome/found`` are the ids that the server has.
+    /// - Returns: the outcome; ``PageCommit/Outcome/found`` has the ids that exist on the server.
     func fetch(_ ids: [RecordID], like commit: PageCommit, since mark: ChangeStamps.Moment) async throws
         -> PageCommit.Outcome
     {
@@ -175,14 +175,14 @@ struct RowExchange: Sendable {
         return total
     }
 
-    /// Asks for the first of those ids.
+    /// Requests the first of the ids.
     ///
     /// - Parameters:
-    ///   - most: how many ids to ask for at once. A server that refuses so many conditions, or so long an address, is
-    ///     asked for half of them.
-    ///   - known: how many rows the server is known to give at once. Where it has failed or taken too long, the next pull
-    ///     asks for fewer.
-    /// - Returns: the page, and how many of the ids were asked for.
+    ///   - most: the number of ids to request at once. It is halved if a server refuses the number of conditions or the
+    ///     length of the address.
+    ///   - known: the number of rows that the server is known to send at once. After a failure or a timeout the next
+    ///     pull requests fewer.
+    /// - Returns: the page, and the number of requested ids.
     private func readSome(of ids: [RecordID], most: inout Int, _ known: PageSize) async throws
         -> (page: RowPage, count: Int)
     {
@@ -199,14 +199,14 @@ struct RowExchange: Sendable {
                 var size = known
                 _ = size.shrinks(after: error, asked: count)
                 await keep(size, of: requests.query.table, knowing: known)
-                // Fewer tell whether so many are too much for the server.
+                // A smaller request shows whether the number was too large for the server.
                 guard count > 1, error.code == .serverFailure else { throw error }
                 most = max(1, count / 10)
             }
         }
     }
 
-    /// Stores those rows of the page that were asked for.
+    /// Stores the requested rows of the page.
     private func storeAsked(_ ids: [RecordID], _ part: PageCommit) async throws -> PageCommit.Outcome {
         let asked = Set(ids.map(\.caseless))
         let rows = part.page.rows.indices.filter { asked.contains(part.page.rows[$0].id.caseless) }

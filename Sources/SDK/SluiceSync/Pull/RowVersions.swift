@@ -1,12 +1,12 @@
 internal import SluiceBase
 
-/// The rows that were read, each known by its id and version.
+/// The rows read so far, each identified by its id and version.
 ///
 /// A server may list one id twice, in two versions. Both are kept, so that neither counts as new when it comes again.
 struct RowVersions: Sendable {
     private var versions: [RecordID: [String?]] = [:]
 
-    /// How many different ids were read.
+    /// The number of different ids.
     var count: Int { versions.count }
 
     /// The ids, in the order of their bytes.

@@ -1,17 +1,17 @@
 internal import SluiceBase
 
-/// Reads the rows of one time page by page with `$skip`, such that no row slips by.
+/// Reads the rows of one time page by page with `$skip`, without missing a row.
 ///
-/// A row that moves away in front of the place that is asked for has those after it slide towards the beginning, past
-/// that place. So every page but the first is asked for from one row earlier and has to begin with a row that this pass
-/// has taken: whatever stands after that one is still to come. If it does not, or what stood after that row is on the page
-/// no more, the pass goes back.
+/// If a row before the requested place moves away, later rows slide towards the beginning, past that place. So every
+/// page except the first is requested from one row earlier, and has to begin with a row of this pass: all rows after it
+/// are still to come. If it does not, or if rows that stood after that row are missing from the page, the pass goes
+/// back.
 ///
-/// A page of the known row alone is the end, or one of a server that sends one row at a time. So it is asked for rows
-/// that are not of the group: none ends it. Else the next row is asked for, and counts once the known one is found in
-/// its place again.
+/// A page with only the known row is the end, or comes from a server that sends one row at a time. So rows outside the
+/// known ones are requested: none means the end. Otherwise the next row is requested, and counts once the known one is
+/// found in its place again.
 struct SameTimePages: Sendable {
-    /// What is to be asked for.
+    /// The next request.
     enum Question: Sendable {
         /// A page from that place of the group.
         case page(skip: Int)
@@ -19,59 +19,57 @@ struct SameTimePages: Sendable {
         case others
     }
 
-    /// What an answer is.
+    /// The meaning of an answer.
     enum Answer {
-        /// It goes on where this pass is, from that place on.
+        /// It continues this pass, from that place.
         case page(PullPage, skip: Int)
-        /// It may have missed rows: what is new in it can be stored, and moves nothing.
+        /// It may have missed rows: new ones can be stored, but the position stays.
         case unproven
-        /// The unproven page, of that place, has missed none.
+        /// The unproven page, from that place, has missed none.
         case proven(PullPage, skip: Int)
-        /// There is nothing after what was taken; certainly, whatever the server's order.
+        /// There are no rows after the ones taken; `isCertain` means for any order of the server.
         case end(isCertain: Bool)
-        /// Rows that are not known: those of the group's time are in it, wherever the pass meets them.
+        /// Unknown rows: those with the group's time belong to the group, wherever the pass meets them.
         case others(PullPage)
-        /// It proves nothing: ask on.
+        /// It proves nothing: request again.
         case nothing
     }
 
     private enum Step { case along, others, beyond, again(PullPage) }
 
-    /// How many rows of one time can be named in a request. Where their ids are too long for one, it is refused before
-    /// it is sent.
+    /// The largest number of rows of one time to name in a request. If their ids are too long, it is refused before
+    /// sending.
     static let mostOthers = 40
 
-    /// How often a page may not begin with a known row, because rows that others change move away.
+    /// The number of pages allowed without a known first row, since rows changed by other users move away.
     private static let mostSlips = 32
-    /// How often rows come in another order than they did on the page before, until that is the server's way.
+    /// The number of pages in a changed order until the server counts as having no order.
     private static let mostReversals = 2
 
     private let pageSize: Int
     private var step = Step.along
-    /// How many rows this pass has gone past.
+    /// The number of rows passed in this pass.
     private(set) var place = 0
     private var passed = RowVersions()
-    /// The rows of the page that was gone past last, in its order.
+    /// The rows of the page passed last, in its order.
     private var trail: [RecordID] = []
     private var isAlone = false
     private var hasAskedForOthers = false
-    /// How often a page did not begin with a known row.
+    /// The number of pages that did not begin with a known row.
     private(set) var slips = 0
-    /// How often two rows of a page stood in the opposite order on the one before. Rows that move do not bring that
-    /// about.
+    /// The number of pages with two rows in the opposite order of the page before. Moving rows do not cause that.
     private var reversals = 0
     /// The rows of the page before, with their places on it.
     private var before: [RecordID: Int] = [:]
-    /// How many pages one after the other brought nothing that this pass had not gone past.
+    /// The number of consecutive pages with only rows already passed.
     private var repeats = 0
 
     init(pageSize: Int) { self.pageSize = pageSize }
 
-    /// Whether rows have come in another order than before, or pages have begun with other rows so often, that the
-    /// server has no order in the group.
+    /// Whether the server has no order in the group, judged by reversed rows and by pages with unknown first rows.
     var hasNoOrder: Bool { reversals >= Self.mostReversals || slips > Self.mostSlips }
 
-    /// Whether the pass goes past the same rows again and again, though it has gone back no further than that.
+    /// Whether the pass repeats the same rows more often than its steps back explain.
     var isStuck: Bool { repeats > 2 + slips * max(2, pageSize) }
 
     var question: Question {
@@ -82,10 +80,10 @@ struct SameTimePages: Sendable {
         }
     }
 
-    /// Whether the rows that are not of the group are asked for.
+    /// Whether the rows outside the known ones are requested.
     var asksForOthers: Bool { if case .others = step { true } else { false } }
 
-    /// Judges the answer to the question.
+    /// Judges the answer to the request.
     mutating func judge(_ page: PullPage) -> Answer {
         lookAtOrder(of: page)
         switch step {
@@ -95,7 +93,7 @@ struct SameTimePages: Sendable {
             goOn()
             return .others(page)
         case .beyond:
-            // Rows that came in front have moved the known ones back: what begins with one of those misses none.
+            // Inserted rows have moved the known ones back: a page that begins with a known row misses none.
             if let row = page.rows.first, passed.contains(row) { return .page(page, skip: place) }
             step = .again(page)
             return .unproven
@@ -106,7 +104,7 @@ struct SameTimePages: Sendable {
         }
     }
 
-    /// A group of one page has no order to speak of.
+    /// Compares the order of the page with the one before. A group of one page has no order to compare.
     private mutating func lookAtOrder(of page: PullPage) {
         guard place > 0 || slips > 0 || !before.isEmpty, !asksForOthers else { return }
         let places = page.rows.compactMap { before[$0.id] }
@@ -114,7 +112,7 @@ struct SameTimePages: Sendable {
         before = Dictionary(page.rows.indices.map { (page.rows[$0].id, $0) }) { first, _ in first }
     }
 
-    /// Goes on without knowing of other rows.
+    /// Continues without the answer about other rows.
     mutating func goOn() { step = isAlone ? .beyond : .along }
 
     private mutating func follow(_ page: PullPage) -> Answer {
@@ -131,18 +129,18 @@ struct SameTimePages: Sendable {
         return .page(page, skip: skip)
     }
 
-    /// Whether a page that begins with that row, and is not full, has all that stood after it on the page before. Where
-    /// it has not, rows were taken away, or they come in another order than before.
+    /// Whether a partial page beginning with that row has all rows that followed it on the page before. If not, rows
+    /// were removed, or come in another order than before.
     private func hasWhatFollowed(_ row: RecordID, _ page: PullPage) -> Bool {
         guard page.rows.count < pageSize, let place = trail.firstIndex(of: row) else { return true }
         return Set(trail[(place + 1)...]).isSubset(of: page.rows.map(\.id))
     }
 
-    /// Goes past the rows of a page that brought no later time.
+    /// Passes the rows of a page without a later time.
     ///
     /// - Parameters:
-    ///   - skip: the place from which the page was asked for.
-    ///   - known: how many rows of the group are known.
+    ///   - skip: the place at which the page begins.
+    ///   - known: the number of known rows of the group.
     mutating func pass(_ page: PullPage, skip: Int, known: Int) {
         if skip == 0 { passed = RowVersions() }
         repeats = page.rows.allSatisfy(passed.contains) ? repeats + 1 : 0
@@ -159,7 +157,7 @@ struct SameTimePages: Sendable {
         }
     }
 
-    /// Begins once more, with what is known of the server.
+    /// Restarts the pass, and keeps the observations of the server's order.
     mutating func restart() {
         let (slips, reversals, before) = (slips, reversals, before)
         self = SameTimePages(pageSize: pageSize)

@@ -1,9 +1,9 @@
 internal import SluiceBase
 
-/// Finds out whether a server that seems to sort by time does.
+/// Checks whether a server really sorts by time.
 ///
-/// One that does not look at the order may give out rows as they were stored, and those of a page may stand in the
-/// order of their times by chance. Asked for the opposite order it gives the same rows, and so shows itself.
+/// A server that ignores the order may return rows as they were stored, in the order of their times by chance. A
+/// request for the opposite order then returns the same order, and reveals it.
 struct SortCheck: Sendable {
     private static let leastPages = 2
     private static let leastRows = 16
@@ -15,20 +15,20 @@ struct SortCheck: Sendable {
 
     var request: PullRequest { PullRequest(position: .newestFirst, skip: 0, top: Self.leastRows) }
 
-    /// Counts what a page brought: a pull of few rows is not worth the question.
+    /// Counts a page and its new rows: a pull of few rows is not worth the check.
     mutating func count(_ fresh: Int) {
         pages += 1
         rows += fresh
     }
 
-    /// Whether the question is to be asked now.
+    /// Whether to send the check now.
     mutating func begins() -> Bool {
         guard !isDone, pages >= Self.leastPages, rows >= Self.leastRows else { return false }
         isAsking = true
         return true
     }
 
-    /// Whether the answer shows that the server does not sort. Rows that come or go meanwhile do not.
+    /// Whether the answer shows that the server does not sort. Concurrent inserts and deletes do not affect that.
     mutating func failed(by page: PullPage?) -> Bool {
         isAsking = false
         isDone = true

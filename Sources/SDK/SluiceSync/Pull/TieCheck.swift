@@ -1,19 +1,19 @@
 internal import SluiceBase
 
-/// Finds out whether a server sorts rows of one time by id, and compares times and ids as it sorts them.
+/// Checks whether a server sorts rows of one time by id, and compares times and ids in the same order.
 ///
-/// Only then can a pull go on after (time, id) and skip nothing. What a page shows by chance proves nothing, so the
-/// server is asked for rows that are known, in the opposite order: it has to give back exactly those.
+/// Only then can a pull continue after (time, id) without missing rows. A page may be sorted by chance, so known rows
+/// are requested in the opposite order: the server has to return exactly these.
 struct TieCheck: Sendable {
-    /// How many rows of one time at a page's end are worth the question, and enough of an answer.
+    /// The number of rows of one time at a page's end that makes the check worthwhile and conclusive.
     static let leastRows = 4
 
     let time: String
-    /// The ids in the order in which they came.
+    /// The expected ids, last one first.
     private let ids: [RecordID]
     private let last: RecordID
 
-    /// The question that a page raises; nil if its last rows do not share one time, or come in no order.
+    /// Makes the check for a page; nil if its last rows do not share one time, or are not sorted.
     init?(_ page: PullPage, pageSize: Int) {
         guard let last = page.rows.last, let time = last.updatedAt, !last.isUnfit else { return nil }
         let tied = page.rows.reversed().prefix { $0.updatedAt == time && !$0.isUnfit }.prefix(min(pageSize, 20))
@@ -28,6 +28,6 @@ struct TieCheck: Sendable {
         PullRequest(position: .ties(time: time, id: last), skip: 0, top: ids.count)
     }
 
-    /// Whether the answer proves it.
+    /// Whether the answer proves the order.
     func isProven(by page: PullPage) -> Bool { page.rows.map { $0.id } == ids }
 }

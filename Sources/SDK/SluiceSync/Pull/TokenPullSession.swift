@@ -1,34 +1,34 @@
 internal import SluiceBase
 
-/// A named pull by change tokens as a pure state machine: each page names where the next goes on.
+/// A named pull by change tokens as a pure state machine: each page has the token for the next.
 ///
-/// The server gives out changes in the order in which they were committed, so nothing comes after a token that belongs
-/// before it, and the token is saved with its page.
+/// The server reports changes in commit order, so every change after a token was committed after it, and the token is
+/// saved with its page.
 struct TokenPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
 
     private let pageSize: Int
     private var state = State.idle
     private var token: String?
-    /// Hashes of the tokens so far, which may be long.
+    /// Hashes of the tokens so far, since tokens may be long.
     private var visited: Set<UInt64> = []
     private var isLast = false
-    /// Whether an answer came without a token: this server, or this wire's proxy, follows no changes.
+    /// Whether an answer came without a token: this server, or a proxy before it, does not support change tokens.
     private(set) var lostTrack = false
 
     /// - Parameters:
     ///   - token: the saved token, nil for a first pull.
-    ///   - pageSize: how many rows to ask for at once.
+    ///   - pageSize: the number of rows to request at once.
     package init(token: String?, pageSize: Int) {
         self.token = token
         self.pageSize = pageSize
         if let token { visited.insert(FNV1a.hash(token.utf8)) }
     }
 
-    /// Whether a request with the token, or for one, is out.
+    /// Whether a request with or for a token is in flight.
     var isAsking: Bool { state == .waiting }
 
-    /// Takes an event and returns what to do next.
+    /// Handles an event and returns the next effect.
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch (state, event) {
         case (.idle, .began): return request()
@@ -56,11 +56,11 @@ struct TokenPullSession: Sendable {
         }
         let isNew = next != token
         if page.isLast {
-            // The server says so, and an empty answer need not be asked for. The newer token lives longer.
+            // The server reports the end, so no empty answer needs to be requested. The newer token is valid longer.
             isLast = true
         } else if page.rows.isEmpty {
             guard isNew else { return finish(nil) }
-            // The newer token lives longer.
+            // The newer token is valid longer.
             isLast = true
         } else if !visited.insert(FNV1a.hash(next.utf8)).inserted {
             return finish(

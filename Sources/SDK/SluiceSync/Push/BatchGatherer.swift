@@ -3,16 +3,15 @@ internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
-/// The innermost place of a push's chain: holds the sealed requests of operations that are under way together until all
-/// of them are here, sends them as one, and hands each its own answer.
+/// The innermost transport of a push's chain. It holds the sealed requests of concurrent operations until all have
+/// arrived, sends them as one batch, and returns to each its own answer.
 ///
-/// Each request has passed the filters by itself by then, and its answer passes them by itself. A request that comes a
-/// second time, after a failure that passes, waits for no other. A group goes when all its members are here; if one of
-/// them does not come, none is sent.
+/// Each request has passed the filters on its own by then, and so does its answer. A retry after a transient failure
+/// waits for no other request. A group is sent when all its members have arrived; if one is missing, none is sent.
 final class BatchGatherer: Transport {
     private enum Turn: Sendable {
         case answer(Result<Response, any Error>)
-        /// Send these, among them one's own.
+        /// Send these, including the receiver's own.
         case send([BatchRequest.Part])
     }
 
@@ -22,12 +21,12 @@ final class BatchGatherer: Transport {
     }
 
     private struct Group {
-        /// Who may still come.
+        /// The members that may still arrive.
         var expected: Set<String> = []
         var waiting: [Waiting] = []
-        /// The members in the order in which they have to be sent.
+        /// The members in sending order.
         var order: [String] = []
-        /// Whether a member went away without having come.
+        /// Whether a member left without arriving.
         var isBroken = false
     }
 
@@ -37,10 +36,10 @@ final class BatchGatherer: Transport {
         var groups: [String: Group] = [:]
         var groupOf: [String: String] = [:]
         var turns: [String: CheckedContinuation<Turn, Never>] = [:]
-        /// The operations in the order in which they were begun, and how many that were.
+        /// The operations in the order of their start, and their number.
         var order: [String: Int] = [:]
         var begun = 0
-        /// How often something has come or gone: who waits for too long looks whether anything has happened since.
+        /// The number of arrivals and departures: the watch detects a stall by an unchanged number.
         var steps = 0
     }
 
@@ -51,7 +50,7 @@ final class BatchGatherer: Transport {
     private let environment: SyncEnvironment
     private let state = Mutex(State())
 
-    /// How many requests one batch holds at the most now; groups go whole, whatever their size.
+    /// The current maximum of requests in one batch; groups are sent whole, whatever their size.
     private var size: Int { support.size(wanted) }
 
     /// - Parameter wanted: ``SyncOptions/batchSize``.
@@ -65,7 +64,7 @@ final class BatchGatherer: Transport {
         self.environment = environment
     }
 
-    /// Learns which operations are begun together.
+    /// Notes the operations that begin together.
     func note(_ effects: [PushSession.Effect]) {
         var begun: Set<String> = []
         let size = size
@@ -85,9 +84,9 @@ final class BatchGatherer: Transport {
         }
     }
 
-    /// Notes that an operation will not send anything any more.
+    /// Notes that an operation will send nothing more.
     ///
-    /// - Parameter isGone: whether it is no part of its group any more, so that the others go without it.
+    /// - Parameter isGone: whether it has left its group, so that the others are sent without it.
     func leave(_ id: String, isGone: Bool = false) {
         update { state in
             state.expected.remove(id)
@@ -100,7 +99,7 @@ final class BatchGatherer: Transport {
         }
     }
 
-    /// Sends the request with the others that are under way, or by itself where it belongs to no batch.
+    /// Sends the request with the other concurrent ones, or alone if it belongs to no batch.
     func send(_ request: Request) async throws -> Response {
         guard let id = request.context.batchMember else { return try await forward(request) }
         let group = state.withLock { $0.groupOf[id] }
@@ -115,7 +114,7 @@ final class BatchGatherer: Transport {
         let turn = await withTaskCancellationHandler {
             await withCheckedContinuation {
                 arrive(Waiting(part: part, turn: $0))
-                // Where the task was cancelled before, its wait was not found.
+                // If the task was cancelled before the wait began, the cancel handler found no wait.
                 if Task.isCancelled { withdraw(id) }
             }
         } onCancel: {
@@ -128,20 +127,21 @@ final class BatchGatherer: Transport {
         }
     }
 
-    /// Sends a request by itself, and learns from the answer whether the server takes batches.
+    /// Sends a request alone, and notes from the answer whether the server accepts batches.
     private func forward(_ request: Request) async throws -> Response {
         let response = try await inner.send(request)
         if endpoint.isOrigin(of: request.head) { support.noteOffer(in: response) }
         return response
     }
 
-    /// How long a request that waits for others may see nothing happen.
+    /// The time without arrivals or departures after which a waiting request counts as stalled.
     private static let patience = Duration.seconds(2)
 
-    /// Where nobody has asked for batches, a filter may let requests through one by one only: then the first one waits
-    /// for others that wait for it. When nothing has come or gone for a while, what is here goes as it is.
+    /// Watches for a stall if batches were not requested explicitly. A filter may pass requests only one by one: then
+    /// the first one waits for others that wait for it. After a while without arrivals or departures, the waiting
+    /// requests are sent as they are.
     ///
-    /// - Returns: nil where another request watches already.
+    /// - Returns: nil if another request watches already.
     private func watch() -> Task<Void, Never>? {
         let isFirst = state.withLock { $0.waiting.isEmpty && $0.expected.count > 1 }
         guard isFirst else { return nil }
@@ -186,7 +186,7 @@ final class BatchGatherer: Transport {
         }
     }
 
-    /// The task is cancelled: what has not been sent will not be.
+    /// Withdraws a request that was not sent yet, because its task is cancelled.
     private func withdraw(_ id: String) {
         resume { state in
             var withdrawn = state.waiting.filter { $0.part.id == id }
@@ -202,7 +202,7 @@ final class BatchGatherer: Transport {
         }
     }
 
-    /// Changes the state, then lets those go on whose turn has come.
+    /// Changes the state, then resumes the requests that are due.
     private func resume(
         _ change: (inout State) -> [(CheckedContinuation<Turn, Never>, Turn)]
     ) {
@@ -249,7 +249,7 @@ final class BatchGatherer: Transport {
         return turns
     }
 
-    /// The first one sends them all; the others wait for it.
+    /// Makes the first request send all of them; the others wait for it.
     private static func lead(
         _ waiting: [Waiting], _ state: inout State
     ) -> [(CheckedContinuation<Turn, Never>, Turn)] {
@@ -263,10 +263,10 @@ final class BatchGatherer: Transport {
         let turns = state.withLock { state in
             for part in parts {
                 if let group = part.group, state.groupOf[part.id] != nil {
-                    // Each may come again, after a failure that passes; they go together then too.
+                    // Each may be retried after a transient failure; they are sent together then too.
                     state.groups[group]?.expected.insert(part.id)
                 } else if case .success(let answer) = answers[part.id], answer.status == 401 {
-                    // All of them come again with a fresh token.
+                    // All of them are retried with a new access token.
                     state.expected.insert(part.id)
                 }
             }
@@ -302,7 +302,7 @@ final class BatchGatherer: Transport {
                 return batch.answers(.failure(verdict == .taken ? Self.refused(response) : refusal))
             }
         } catch {
-            // Who sends them all may be out of time, or cancelled: of the others only their sending has ended.
+            // The sending task may have timed out or been cancelled: for the others only the sending has ended.
             var answers = batch.answers(.failure(Task.isCancelled ? Self.givenUp : error))
             answers[parts[0].id] = .failure(error)
             return answers

@@ -2,13 +2,13 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
-/// One request out of many (OData JSON Format 4.01, section 19): `POST tables/$batch`, and the answers in its answer.
+/// One request for many (OData JSON Format 4.01, section 19): `POST tables/$batch`, with the answers in its response.
 struct BatchRequest: Sendable {
     /// A request of the batch.
     struct Part: Sendable {
-        /// The operation's id: the part's id in the batch.
+        /// The operation's id, also the part's id in the batch.
         var id: String
-        /// The group it goes with, all or nothing.
+        /// The transaction group, applied all or nothing.
         var group: String?
         var request: Request
     }
@@ -16,28 +16,28 @@ struct BatchRequest: Sendable {
     let parts: [Part]
     let endpoint: Endpoint
 
-    /// Header fields that name the user: they stand on the batch alone, not in it.
+    /// Header fields that identify the user: only the batch has them, not its parts.
     private static let credentials: Set<String> = [
         "authorization", "x-zumo-auth", "x-zumo-application", "cookie", "proxy-authorization",
     ]
-    /// Header fields that a part alone can have.
+    /// Header fields that only a part can have.
     private static let ofPart: Set<String> = [
         "if-match", "if-none-match", "repeatability-request-id", "repeatability-first-sent", "content-encoding",
     ]
 
-    /// Whether the request can stand in a batch: it goes to a table of the endpoint, with JSON or nothing as its body.
+    /// Whether the request fits in a batch: it targets a table of the endpoint, with JSON or no body.
     static func canHold(_ request: Request, _ endpoint: Endpoint) -> Bool {
         guard endpoint.isOrigin(of: request.head), url(of: request, endpoint) != nil else { return false }
         return request.body.isEmpty || (try? request.body.json) != nil
     }
 
-    /// Who asks, as text: requests of different users cannot go in one batch.
+    /// Returns the user as text: requests of different users cannot share a batch.
     static func user(of request: Request) -> String {
         request.head.headerFields.filter { credentials.contains($0.name.canonicalName) }
             .map { "\($0.name.canonicalName): \($0.value)" }.sorted().joined(separator: "\n")
     }
 
-    /// The batch as a request.
+    /// Returns the batch as a request.
     func request() -> Request {
         var head = HTTPRequest(
             method: .post, scheme: endpoint.scheme, authority: endpoint.authority,
@@ -47,7 +47,7 @@ struct BatchRequest: Sendable {
             let target = endpoint.target(["tables"])
             head.path = "\(target[..<query])/$batch\(target[query...])"
         }
-        // A field that one part alone has is the application's own, of that change.
+        // A field that only some parts have belongs to the application's change, and stays on the part.
         for field in parts.first?.request.head.headerFields ?? [:]
         where !Self.ofPart.contains(field.name.canonicalName)
             && parts.allSatisfy({ $0.request.head.headerFields[fields: field.name].contains(field) })
@@ -80,17 +80,17 @@ struct BatchRequest: Sendable {
         return json
     }
 
-    /// The address relative to the endpoint's: `tables/todos/1`.
+    /// Returns the address relative to the endpoint's: `tables/todos/1`.
     private static func url(of request: Request, _ endpoint: Endpoint) -> String? {
         guard let path = request.head.path, path.hasPrefix("\(endpoint.path)/tables/") else { return nil }
         return String(path.dropFirst(endpoint.path.count + 1))
     }
 
-    /// Each part's own answer. A part that the server's answer leaves out has none, and its outcome is unknown.
+    /// Returns each part's own answer. A part missing from the response fails, and its outcome is unknown.
     func answers(in response: Response) -> [String: Result<Response, any Error>] {
         let document = (try? response.body.json) ?? .null
         guard (200..<300).contains(response.status), let elements = document["responses"]?.elements else {
-            // Refused as a whole: that is the answer to each of them.
+            // Refused as a whole: each part gets this answer.
             if response.status >= 300 { return answers(.success(response)) }
             return answers(.failure(Self.broken("the answer to a batch holds no responses")))
         }
@@ -107,7 +107,7 @@ struct BatchRequest: Sendable {
         return answers
     }
 
-    /// The same for each of them.
+    /// Returns the same answer for each part.
     func answers(_ answer: Result<Response, any Error>) -> [String: Result<Response, any Error>] {
         Dictionary(parts.map { ($0.id, answer) }) { first, _ in first }
     }

@@ -3,33 +3,33 @@ internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
-/// Whether the server takes batches, as far as the last one that was sent has shown. It is remembered for the context's
-/// life: while the server takes none, groups alone try it; where it stored one as a record nothing does.
+/// The server's support of batches, judged by the last one sent. It is kept for the context's life. While the server
+/// refuses batches, only groups try them; after it has stored one as a record, nothing does.
 final class BatchSupport: Sendable {
-    /// What an answer to a batch shows.
+    /// The conclusion from an answer to a batch.
     enum Verdict: Sendable {
         /// Nothing against batches.
         case taken
         /// The server refuses the address or the method.
         case unknown
-        /// It did something else with it, and it is unknown what.
+        /// The server did something unknown with the batch.
         case mistaken
     }
 
-    /// The header field with which a server says in its answers how many requests a batch may have.
+    /// The header field in which a server announces the maximum of requests in a batch.
     static let offerName = HTTPField.Name("X-Sluice-Batch")
 
     private struct State {
         var latest = Verdict.taken
-        /// How many requests a batch may have, as the server says; nil while it has said nothing.
+        /// The maximum of requests in a batch announced by the server; nil before any announcement.
         var offered: Int?
-        /// Whether something in front of the gatherer lets requests through one by one only.
+        /// Whether a filter in front of the gatherer passes requests only one by one.
         var isStalled = false
     }
 
     private let state = Mutex(State())
 
-    /// How many operations may go in one request now: 1 where the server has said that it knows no batches.
+    /// Returns the number of operations allowed in one request now: 1 if the server does not support batches.
     ///
     /// - Parameter wanted: ``SyncOptions/batchSize``.
     func size(_ wanted: Int?) -> Int {
@@ -40,35 +40,35 @@ final class BatchSupport: Sendable {
         }
     }
 
-    /// Notes what an answer of the server says about batches.
+    /// Notes an answer's announcement of batches.
     func noteOffer(in response: Response) {
         guard let name = Self.offerName, let text = response.head.headerFields[name], let count = Int(text), count > 0
         else { return }
         state.withLock { $0.offered = min(count, Self.mostParts) }
     }
 
-    /// Notes that requests which were to go together did not come together. Nobody has asked for batches, so there are
-    /// no more of them.
+    /// Notes that the requests of a batch did not arrive together. Batches were not requested explicitly, so no more
+    /// are made.
     func noteStall() { state.withLock { $0.isStalled = true } }
 
     /// The largest ``SyncOptions/batchSize``.
     private static let mostParts = 100
 
-    /// Whether a batch may be sent. Nothing else can carry a group, and a server that was being set up may be ready
-    /// now.
+    /// Whether a batch may be sent. A group is tried again after a refusal: it has no other way, and the server may
+    /// support batches by now.
     func mayTake(group: Bool) -> Bool {
         let latest = state.withLock { $0.latest }
         return latest == .taken || (latest == .unknown && group)
     }
 
-    /// Notes an answer to a batch, and returns what it shows.
+    /// Notes an answer to a batch, and returns the conclusion.
     func note(_ response: Response) -> Verdict {
         let isTaken = (200..<300).contains(response.status)
         let document = isTaken ? try? response.body.json : nil
         let verdict: Verdict =
             [400, 404, 405, 410, 415, 501].contains(response.status)
             ? .unknown : document?.kind == .object && document?["responses"] == nil ? .mistaken : .taken
-        // What stores a batch as a record would store another each time; a page of a gateway's may be gone by then.
+        // A server that stores a batch as a record would do so each time; a gateway's page may be temporary.
         let isStored = response.status == 201 || document?["id"] != nil
         if isTaken || verdict != .taken {
             state.withLock { $0.latest = verdict == .mistaken && !isStored ? .unknown : verdict }
@@ -76,8 +76,8 @@ final class BatchSupport: Sendable {
         return verdict
     }
 
-    /// Whether an answer to a whole batch shows nothing of its parts: no part was in conflict, too large, or gone. These
-    /// are all statuses of 4xx except those about who asks, or about the server's state, which are about each part.
+    /// Whether an answer to a whole batch says nothing about its parts, such as a conflict, a size or a missing record.
+    /// That is each status of 4xx except the ones about the user or the server's state, which apply to each part.
     static func saysNothingOfParts(_ response: Response) -> Bool {
         (400..<500).contains(response.status) && ![402, 403].contains(response.status)
             && !AnswerStatus.isPassing(response.status)

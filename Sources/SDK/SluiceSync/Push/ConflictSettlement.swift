@@ -1,10 +1,9 @@
 internal import SluiceBase
 
-/// Carries a conflict's decision out, inside one transaction.
+/// Carries out a conflict's decision, inside one transaction.
 ///
-/// The operation that met the conflict is over. What is still to be said to the server, its own change or edits made
-/// while the decision was taken, is derived anew from what the application should see and what the server has: see
-/// ``QueueRecompute``.
+/// The operation that met the conflict ends. The remaining requests, for its own change or for edits made during the
+/// decision, are recomputed from the decided record and the server's record: see ``QueueRecompute``.
 struct ConflictSettlement {
     let operation: TableOperation
     let item: PushItem
@@ -44,12 +43,12 @@ struct ConflictSettlement {
         try settleGroup(decision)
     }
 
-    /// The record that the application is to see.
+    /// Returns the record for the application.
     private func decided(_ decision: ConflictDecision) -> JSON? {
         switch decision {
         case .server, .discard: return live
         case .client where live == nil:
-            // An undelete restores what the server has.
+            // An undelete restores the server's record.
             return operation.kind == .undelete ? conflict.server ?? item.local : restored
         default: break
         }
@@ -59,7 +58,7 @@ struct ConflictSettlement {
             system: columns.system)
     }
 
-    /// The record as the change left it, with what the server's deleted one tells of properties that it does not change.
+    /// The record after the change, with unchanged properties taken from the server's tombstone.
     private var restored: JSON? {
         guard var record = item.local, let base = item.base else { return item.local }
         for (name, value) in conflict.server?.members ?? []
@@ -71,7 +70,7 @@ struct ConflictSettlement {
         return record
     }
 
-    /// Whether all that the operation changes is in the decided record.
+    /// Whether the decided record has all of the operation's changes.
     private func keepsChange(_ decided: JSON?) -> Bool {
         guard let local = item.local else { return true }
         guard let decided else { return false }
@@ -79,11 +78,11 @@ struct ConflictSettlement {
         return (changes.members ?? []).allSatisfy { (decided[$0.name] ?? .null) == $0.value }
     }
 
-    /// A group goes whole or not at all: where its change of this record is given up, so are the others.
+    /// Settles the operation's group, which is sent whole or not at all: if this change is given up, so are the others.
     private func settleGroup(_ decision: ConflictDecision) throws {
         guard let group = operation.group else { return }
         if decision == .server || decision == .discard {
-            // What the server has stands, all of the group if it was done already.
+            // The server's records stand, including the whole group if it was applied already.
             try Discard(
                 columns: columns, environment: environment, store: store, queue: queue, lateRowsStay: true
             ).carryOut(groups: [group])

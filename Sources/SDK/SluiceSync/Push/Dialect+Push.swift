@@ -3,7 +3,7 @@ internal import SluiceBase
 package import SluiceWire
 
 extension Dialect {
-    /// The columns that the wire gives a meaning, as a push needs them.
+    /// The columns with a meaning on the wire, as needed by a push.
     package var pushColumns: PushColumns {
         PushColumns(
             id: columns.id, version: columns.version, deleted: columns.deleted, updatedAt: columns.updatedAt,
@@ -12,9 +12,9 @@ extension Dialect {
             replaces: !patchesUpdates, serverSet: serverSet, takesNoContent: !keepsDeleted)
     }
 
-    /// An answer reduced to what decides about an operation. Only a record that carries a version can be evidence: a
-    /// server may echo what it was sent. A version that could not go back in a header field is not valid, and a part of a
-    /// record (206), which was not asked for, is no record; nor is one that nests deeper than an operation could keep.
+    /// Reduces an answer to the facts that decide about an operation. Only a record with a version can be evidence,
+    /// since a server may echo the request. A version that does not fit in a header field is not valid. A partial
+    /// record (206) is ignored, because none was requested, and so is a record too deep for an operation.
     func pushAnswer(_ response: Response) -> PushAnswer {
         var record: JSON?
         let body = try? response.body.json
@@ -24,7 +24,7 @@ extension Dialect {
         {
             record = body
         }
-        // OASIS Repeatable Requests 1.0, section 3: "rejected" goes with a refusal that has nothing else after it.
+        // OASIS Repeatable Requests 1.0, section 3: "rejected" marks a final refusal.
         let result = HTTPField.Name("Repeatability-Result").flatMap { response.head.headerFields[$0] }
         var answer = PushAnswer(
             status: response.status, record: record, message: ServerMessage.text(of: response),

@@ -1,9 +1,9 @@
-/// Merges records field by field against their base: what only one side changed is taken from that side.
+/// Merges records field by field against their base: a field that only one side changed is taken from that side.
 ///
 /// A field that both sides changed, to different values, goes to the next handler unless ``preferring`` names the
 /// winner. A record that one side deleted goes to the next handler.
 public struct FieldMerge: ConflictHandler {
-    /// Who wins a field that both sides changed.
+    /// The winner of a field that both sides changed.
     public enum Side: Sendable, Hashable {
         /// The local value.
         case client
@@ -11,10 +11,10 @@ public struct FieldMerge: ConflictHandler {
         case server
     }
 
-    /// Who wins a field that both sides changed; nil leaves such a conflict to the next handler.
+    /// The winner of a field that both sides changed; nil leaves such a conflict to the next handler.
     public let preferring: Side?
 
-    /// A merge.
+    /// Makes a handler.
     public init(preferring: Side? = nil) { self.preferring = preferring }
 
     /// Merges the two records.

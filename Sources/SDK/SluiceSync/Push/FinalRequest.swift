@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
-/// An operation's request as it leaves the filters, and whether it repeats one that was sent before.
+/// An operation's request after the filters. It can tell whether it repeats an earlier one.
 struct FinalRequest: Sendable {
     let request: Request
 
@@ -11,11 +11,11 @@ struct FinalRequest: Sendable {
     /// The body as a document; null where it is not JSON, encrypted for example.
     var document: JSON { (try? request.body.json) ?? .null }
 
-    /// Of method, target, condition and body: what a server compares that remembers request ids.
+    /// The hash of method, target, condition and body: a server that remembers request ids compares these.
     var digest: String { digest(of: request.body.bytes) }
 
-    /// The request to send as a repeat of `sent`, the same to the byte, or nil if it is another. A body that differs
-    /// only in the order of its members goes out as it did before.
+    /// Returns the request to send as a repeat of `sent`, identical to the byte, or nil if it differs. If only the
+    /// order of the body's members differs, the earlier body is sent.
     func repeating(_ sent: SentBody) -> Request? {
         if digest == sent.digest { return request }
         guard document.kind == .object, document == sent.final else { return nil }
@@ -29,14 +29,14 @@ struct FinalRequest: Sendable {
     private func digest(of body: [UInt8]) -> String {
         let head = request.head
         let first = "\(head.method.rawValue) \(head.path ?? "")\n\(head.headerFields[.ifMatch] ?? "")\n"
-        // It distinguishes one's own requests, and is no protection.
+        // It only distinguishes the client's own requests; it is no security measure.
         return String(FNV1a.hash(body, after: FNV1a.hash(first.utf8)), radix: 16)
     }
 }
 
 extension SentBody {
-    /// The request with its id, by which a server knows a repeat again: the header fields of OASIS "Repeatable
-    /// Requests" version 1.0. A server that does not know them leaves them alone.
+    /// Returns the request with its id, by which a server recognises a repeat: the header fields of OASIS "Repeatable
+    /// Requests" version 1.0. A server without support ignores them.
     func identify(_ request: Request, as id: String) -> Request {
         var request = request
         request.context.operationID = id

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// Decides a conflict that was held, inside one transaction.
+/// Decides a held conflict, inside one transaction.
 struct HeldConflict {
     let operation: TableOperation
     let columns: PushColumns
@@ -26,8 +26,8 @@ struct HeldConflict {
         let version = { (record: JSON?) in record.map { $0[columns.version] ?? .null } }
         var mirror = state?.mirror
         if version(shown) != version(mirror) {
-            // A list may show another version of the same row than the refusal did, where it tells of none. That of the
-            // refusal is the condition that the server understands.
+            // A list without versions may show the same row under another version than the refusal did. The server
+            // understands the refusal's version as a condition.
             guard let shown, let listed = mirror,
                 Rebase.changes(from: shown, to: listed, system: columns.system) == .object
             else {

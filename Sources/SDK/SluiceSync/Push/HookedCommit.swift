@@ -1,19 +1,19 @@
 internal import SluiceBase
 
-/// What a push writes because a hook decided it.
+/// A commit of a push that carries out a hook's decision.
 enum HookedCommit: Sendable {
-    /// The operation was not sent and stays pending, for that reason; where a time is given, until it is over.
+    /// The operation was not sent and stays pending, for that reason; with a delay, at least that long.
     case postponed(TableOperation.Failure, Duration? = nil)
-    /// The operation has failed, and is to be tried again after that time.
+    /// The operation has failed, and is retried after that time.
     case retried(TableOperation.Failure, uncertain: Bool, Duration)
-    /// The operation becomes one of that kind, with that record or the one it has; after a failure, if there was one.
+    /// The operation becomes one of that kind, with the given record or its own; after a failure, if there was one.
     case changed(TableOperation.Kind, JSON?, TableOperation.Failure? = nil, uncertain: Bool = false)
-    /// The operation has failed and is given up; the record becomes that one, or what the server last had.
+    /// The operation has failed and is given up; the record becomes the given one, or the server's last known one.
     case cancelled(TableOperation.Failure, uncertain: Bool, JSON? = nil)
 }
 
 extension PushCommitter {
-    /// Writes it.
+    /// Writes the commit.
     ///
     /// - Throws: ``SluiceError`` of code `operationRefused` and `invalidRecord` where the queue does not allow it.
     func write(
@@ -51,7 +51,7 @@ extension PushCommitter {
         if uncertain { operation.doubt() }
     }
 
-    /// A change counts as a try, so that one that is changed again and again is dead in the end.
+    /// Changes the operation. A change counts as an attempt, so that an operation changed again and again ends as dead.
     private func change(
         _ failed: TableOperation, to kind: TableOperation.Kind, _ record: JSON?, _ store: any StoreWriter,
         _ queue: QueueWriter
@@ -92,7 +92,7 @@ extension PushCommitter {
                 RecordRules.withoutSystemColumns(record, columns.system), withSystemColumns: columns.system,
                 of: server, id: id), id, in: table)
         if server == nil {
-            // The server has none, as far as is known here: the first change that it is to hear of makes the record.
+            // The server is not known to have the record, so the first shared change is sent as an insert.
             try queue.put(RecordState(table: table, recordID: id, base: nil, mirror: nil))
         }
     }

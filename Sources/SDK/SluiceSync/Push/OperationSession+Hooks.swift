@@ -1,7 +1,7 @@
 internal import SluiceBase
 
 extension OperationSession {
-    /// What becomes of an operation that did not go through, if no hook decides otherwise.
+    /// The state of a failed operation, if no hook decides otherwise.
     struct Kept: Sendable {
         var item: PushItem
         var state: TableOperation.State
@@ -11,7 +11,7 @@ extension OperationSession {
 
         var commit: PushCommit { .kept(item, state, failure, uncertain: isUncertain) }
 
-        /// What the hooks are asked; nil where they are not.
+        /// Returns the failure for the hooks; nil where they are not asked.
         func question(_ answer: PushAnswer?) -> PushFailure? {
             guard item.asks.contains(.onPushError), let failure, let code = SluiceError.Code(failure.code),
                 code != .cancelled, !code.isStore
@@ -54,7 +54,7 @@ extension OperationSession {
         return commit(.hooked(item, .postponed(failure, delay)), then: .kept)
     }
 
-    /// A hook failed, or was broken off: nothing was sent.
+    /// Postpones an operation because a hook failed or was cancelled: nothing was sent.
     mutating func postpone(_ item: PushItem, by error: SluiceError) -> Effect {
         if error.code == .cancelled { return end(.stopped(error)) }
         return commit(.hooked(item, .postponed(Self.failure(of: error))), then: .kept)
@@ -70,7 +70,7 @@ extension OperationSession {
     mutating func take(_ answer: HookVerdict<PushErrorDecision>, _ kept: Kept) -> Effect {
         let item = kept.item
         guard let failure = kept.failure else { return commit(kept.commit, then: kept.outcome) }
-        // What ends the push for all ends it whatever a hook decides about one.
+        // An error that ends the push ends it whatever a hook decides about one operation.
         let isStopped = if case .stopped = kept.outcome { true } else { false }
         switch answer.decision {
         case .next: return commit(kept.commit, then: kept.outcome)
@@ -104,7 +104,7 @@ extension OperationSession {
         }
     }
 
-    /// A hook failed: the operation is kept as without it, with the reason.
+    /// Keeps an operation as without hooks, because a hook failed, and adds the reason.
     mutating func keep(_ kept: Kept, beside error: SluiceError) -> Effect {
         var kept = kept
         let problem = Self.failure(of: error).message
@@ -119,7 +119,7 @@ extension OperationSession {
         return .commit(.hooked(kept.item, wanted))
     }
 
-    /// What a hook wanted is not written. Where the queue does not allow it, the other commit is made.
+    /// Gives up a hook's commit that failed. If the queue does not allow it, the other commit is made.
     mutating func giveUpAttempt(
         _ item: PushItem, _ other: PushCommit, _ outcome: Outcome, _ error: SluiceError
     ) -> Effect {
@@ -129,7 +129,7 @@ extension OperationSession {
 }
 
 extension PushCommit {
-    /// The same, with more of a reason.
+    /// Returns the commit with text added to its reason.
     fileprivate func adding(_ text: String) -> PushCommit {
         switch self {
         case .kept(let item, let state, var failure, let uncertain):

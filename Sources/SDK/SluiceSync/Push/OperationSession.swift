@@ -2,83 +2,83 @@ internal import SluiceBase
 
 /// One operation of a push as a pure state machine: events in, effects out.
 ///
-/// What fails for the operation alone is kept on it; what no operation could do any better ends the push. A conflict
-/// that is decided, or an answer that turns out to be an earlier revision's, ends with ``Outcome/again``: the operation
-/// is then read and sent anew, and the rounds are counted.
+/// A failure of this operation alone is kept on it; a failure that would affect every operation ends the push. A
+/// decided conflict, or evidence of an earlier revision, ends with ``Outcome/again``: the operation is then read and
+/// sent again, and the rounds are counted.
 struct OperationSession: Sendable {
-    /// What the session receives.
+    /// The input of an operation's session.
     package indirect enum Event: Sendable {
         /// The operation, as it is stored now.
         case loaded(PushItem)
         /// It cannot be sent now.
         case notLoaded(Absence)
-        /// The hooks looked at the operation before it is sent.
+        /// The hooks decided about the operation before it is sent.
         case reviewed(PushItem, HookVerdict<BeforePushDecision>)
-        /// The hooks looked at the operation's failure.
+        /// The hooks decided about the operation's failure.
         case consulted(HookVerdict<PushErrorDecision>)
         /// The record was edited before the operation was sealed; nothing was sent.
         case changed
-        /// The server answered the operation; `item` is as it was sealed last.
+        /// The server answered the operation; `item` is as last sealed.
         case answered(PushItem, PushAnswer)
-        /// The operation was not answered; `item` is as it was sealed last. `wasSent` is whether a request may have
-        /// reached the server.
+        /// The operation was not answered; `item` is as last sealed. `wasSent` tells whether a request may have reached
+        /// the server.
         case unanswered(PushItem, SluiceError, wasSent: Bool)
-        /// The server's record as it is now, read by its id; nil if it has none, not even a deleted one. `by` names the
-        /// plugins that have made or rewritten that answer.
+        /// The server's current record, read by its id; nil if there is none, not even a deleted one. `by` names the
+        /// plugins that made or rewrote the answer.
         case readBack(JSON?, by: [String] = [])
-        /// The server answered the repeat of an earlier revision; nil where that cannot be repeated as it was.
+        /// The server answered the repeat of an earlier revision; nil where an identical repeat is not possible.
         case asked(PushAnswer?)
         /// The handlers decided.
         case decided(ConflictDecision)
-        /// The commit is done, or was not needed because the operation was changed or discarded meanwhile.
+        /// The commit is done, or was not needed because the operation was changed or discarded since.
         case committed
-        /// Nothing is committed: the answer may be older than this, the newest record that is known here.
+        /// Nothing is committed: the answer may be older than the newest record known here.
         case doubted(newest: JSON?)
         /// A request that only reads, a handler or the store failed.
         case failed(SluiceError)
     }
 
-    /// Why an operation cannot be sent now.
+    /// The reason why an operation cannot be sent now.
     enum Absence: Sendable, Hashable {
-        /// It is out of the queue, or stands at another place of it.
+        /// It has left the queue, or has another place in it.
         case gone
-        /// It is held, or waits for its time or for one before it.
+        /// It is held, or waits for its time or for an operation before it.
         case held
-        /// During this push it was put after others, or came to depend on one: the next push sends it.
+        /// During this push it was moved after others, or now depends on another one: the next push sends it.
         case moved
     }
 
-    /// What the session asks its driver to do.
+    /// The output of an operation's session: an action for its driver.
     indirect enum Effect: Sendable {
         /// Ask the hooks whether to send the operation.
         case review(PushItem)
-        /// Ask the hooks what becomes of it.
+        /// Ask the hooks about the operation's failure.
         case consult(PushFailure)
         /// Seal and send the operation.
         case send(PushItem)
         /// Read the operation's record by its id, deleted ones included.
         case readBack(PushItem)
-        /// Repeat an earlier revision, whose outcome the server remembers.
+        /// Repeat an earlier revision, to get its outcome from the server's memory.
         case ask(PushItem, SentBody)
         /// Ask the conflict handlers, then the policy.
         case decide(Conflict)
         /// Write this, in one transaction.
         case commit(PushCommit)
-        /// Nothing more: the operation is through for now.
+        /// End the session: the operation is finished for now.
         case end(Outcome)
     }
 
-    /// What became of the operation.
+    /// The outcome of a session for its operation.
     package enum Outcome: Sendable {
-        /// It is out of the queue.
+        /// It has left the queue.
         case done
-        /// It has to be read and sent anew.
+        /// It has to be read and sent again.
         case again
-        /// The server did not look at it, because another part of its batch failed. It waits.
+        /// The server did not process it, because another part of its batch failed. It waits.
         case skipped
-        /// It stays in the queue: what stands after it has to wait.
+        /// It stays in the queue, and its dependents have to wait.
         case kept
-        /// It stays in the queue although nothing speaks against it: it, and what waits for it, go with the next push.
+        /// It stays in the queue without a fault: the next push sends it and the operations waiting for it.
         case left
         /// It stays in the queue, and the push cannot go on.
         case stopped(SluiceError)
@@ -88,11 +88,11 @@ struct OperationSession: Sendable {
         case loading
         case reviewing(PushItem)
         case consulting(Kept)
-        /// What a hook wants is tried; if the queue does not allow it, the other commit is made.
+        /// A hook's commit is tried; if the queue does not allow it, the other commit is made.
         case attempting(PushItem, or: PushCommit, then: Outcome)
         case sending(PushItem)
         case readingBack(PushItem, PushAnswer)
-        /// The record, and what was answered that led to it.
+        /// The record, and the answer that led to it.
         case asking(PushItem, JSON, SentBody, PushAnswer)
         case deciding(PushItem, Conflict)
         case applying(PushItem, server: JSON)
@@ -101,22 +101,22 @@ struct OperationSession: Sendable {
         case ended
     }
 
-    /// How often one operation may meet a conflict in one push before it is held.
+    /// The number of conflicts that one operation may meet in one push before it is held.
     package static let maximumRounds = 5
 
     var state = State.loading
     private let columns: PushColumns
     var rounds = 0
     var changes = 0
-    /// What the last conflict was merged to, and against which version of the server's.
+    /// The last conflict's merged record, and the server's version at the time.
     private var lastMerge: (record: JSON, version: JSON?)?
 
     package init(columns: PushColumns) { self.columns = columns }
 
-    /// Prepares for the operation's being read anew.
+    /// Prepares the session for reading the operation again.
     mutating func restart() { state = .loading }
 
-    /// Takes an event and returns what to do next.
+    /// Handles an event and returns the next effect.
     package mutating func handle(_ event: Event) -> Effect {
         switch (state, event) {
         case (.loading, .loaded(let item)): return begin(item)
@@ -137,7 +137,7 @@ struct OperationSession: Sendable {
                 on: .judge(item, answer, columns: columns.judging(item.operation.table)), item, answer: answer)
         case (.sending, .changed):
             changes += 1
-            // Someone edits the record with each attempt, a filter perhaps: the next push may have more luck.
+            // The record is edited during each attempt, perhaps by a filter: the next push may succeed.
             return end(changes > Self.maximumRounds ? .kept : .again)
         case (.sending, .unanswered(let item, let error, let wasSent)): return fail(item, error, wasSent: wasSent)
         case (.sending(let item), .failed(let error)): return fail(item, error, wasSent: true)
@@ -165,7 +165,7 @@ struct OperationSession: Sendable {
             let current = record.flatMap { columns.isDeleted($0) ? nil : $0 }
             return apply(item, server, by: Confirmation(doubted: doubted, current: current))
         case (.confirming(let item, _, _), .failed(let error)):
-            // Neither can be taken for the newest: what is queued after would be put on a record that is not there.
+            // Neither record is certainly the newest: later operations might be based on a record that does not exist.
             return fail(item, error, wasSent: true)
         case (.applying, .committed): return end(.done)
         case (.committing(let outcome), .committed): return end(outcome)
@@ -190,7 +190,7 @@ struct OperationSession: Sendable {
             confirmation.map { .confirmed(item, server: server, by: $0) } ?? .applied(item, server: server))
     }
 
-    /// Reads the record, which shows whether an answer is a replayed one.
+    /// Reads the record, to decide whether an answer is a replay.
     private mutating func confirm(_ item: PushItem, _ server: JSON, _ newest: JSON?) -> Effect {
         rounds += 1
         if rounds > Self.maximumRounds {
@@ -201,7 +201,7 @@ struct OperationSession: Sendable {
         return .readBack(item)
     }
 
-    /// Why an operation is kept whose answer contradicts the server's record.
+    /// Returns the reason for keeping an operation when the answer contradicts the server's record.
     private static func contradiction(_ status: Int) -> String {
         switch status {
         case ..<300: "the server answered \(status), and its record does not show the change"
@@ -247,15 +247,15 @@ struct OperationSession: Sendable {
     }
 
     private mutating func fail(_ item: PushItem, _ error: SluiceError, wasSent: Bool) -> Effect {
-        // Sent once more it might be there twice: that is for a person to decide.
+        // Sent again it might be applied twice, so a person has to decide.
         keep(
             item, error.code == .maybeApplied ? .parked : .pending, TableOperation.Failure(error),
             uncertain: wasSent || error.code == .maybeApplied,
             then: error.isEndOfPush ? .stopped(error) : .kept)
     }
 
-    /// Judges the record by what the server told of an earlier revision. One that a server refuses which remembers
-    /// requests was never done.
+    /// Judges the record by the server's answer about an earlier revision. If a server that remembers requests refuses
+    /// the repeat, that revision was never applied.
     private mutating func judgeAgain(
         _ item: PushItem, _ record: JSON, _ sent: SentBody, _ first: PushAnswer, asked: PushAnswer?
     ) -> Effect {
@@ -271,14 +271,15 @@ struct OperationSession: Sendable {
         return act(on: item.completing(verdict, columns), item, answer: first)
     }
 
-    /// - Parameter isReadBack: whether the verdict is on the record that was read because the answer proved nothing.
+    /// - Parameter isReadBack: whether the verdict is about the record that was read back because the answer proved
+    ///   nothing.
     private mutating func act(
         on verdict: PushVerdict, _ item: PushItem, answer: PushAnswer, isReadBack: Bool = false
     ) -> Effect {
         let (operation, status) = (item.operation, answer.status)
         func failure(_ code: SluiceError.Code) -> TableOperation.Failure {
             var message = answer.message
-            // A refusal for another reason than the record has the server's own words.
+            // A refusal for another reason than the record keeps the server's own message.
             if isReadBack, code != .rejected {
                 message =
                     Self.contradiction(status) + (status < 300 && !answer.isWebPage ? "" : ": \(answer.message)")
@@ -298,10 +299,9 @@ struct OperationSession: Sendable {
             state = .asking(item, record, sent, answer)
             return .ask(item, sent)
         case .conflict(let server, let isDeleted):
-            // The record that a delete found gone is there again: it may have been deleted by that very
-            // delete.
+            // The record was missing for the delete and now exists again: the delete itself may have removed it first.
             let wasGone = operation.kind == .delete && (status == 404 || status == 410)
-            // Something on the way may have sent it twice, and others have changed the record before it was read.
+            // A proxy may have sent the request twice, and other users may have changed the record before it was read.
             let columns = columns.judging(operation.table)
             let mayBeOwn = !isDeleted && server.map { item.mayHaveLeft($0, columns) } ?? false
             let conflict = Conflict(
@@ -314,7 +314,7 @@ struct OperationSession: Sendable {
                 return hold(item, .parked, conflict, .conflict, text)
             }
             if operation.kind == .insert, isDeleted, !conflict.maybeApplied {
-                // Deleted before it was made here, by this device perhaps: the record was not touched since.
+                // The record was deleted before this insert, perhaps by this device, and has not changed since.
                 return settle(item, conflict, .client)
             }
             state = .deciding(item, conflict)
@@ -378,12 +378,12 @@ struct OperationSession: Sendable {
                 item, .parked, conflict, .conflict,
                 "the conflict is not converging: the same merge again, and the server's record has moved")
         case .server, .discard, .client, .merge, .replace, .delete:
-            // Where the decision leaves something to send, it keeps the operation's place.
+            // A remaining change keeps the operation's place.
             return commit(.decided(item, conflict, decision), then: .again)
         }
     }
 
-    /// Whether a merge gives another record than the one before it, or the server's record has stayed where it was.
+    /// Whether the merge differs from the previous one, or the server's record has not changed since.
     private mutating func converges(_ record: JSON, _ conflict: Conflict) -> Bool {
         let plain = RecordRules.withoutSystemColumns(record, columns.system)
         let version = conflict.server?[columns.version]

@@ -1,12 +1,12 @@
 internal import SluiceBase
 
 extension PushCommitter {
-    /// Puts the changes that wait for a record on the server's own record, of the version on which they were made.
+    /// Rebases the waiting changes of a record onto the server's own record, of the version on which they were made.
     ///
-    /// Where hooks have stored another record than the server sent, the local one is no whole record of the server's. Sent
-    /// whole it would change on the server what the hooks have changed here.
+    /// If hooks have stored another record than the server sent, the local one differs from the server's. Sent whole,
+    /// it would write the hooks' local changes to the server.
     ///
-    /// - Returns: the operation on that record, or nil if it was changed since it was read.
+    /// - Returns: the rebased operation, or nil if it was changed since it was read.
     func ground(_ item: PushItem, on server: JSON, in store: any StoreWriter) throws -> PushItem? {
         let (table, id) = (item.operation.table, item.operation.recordID)
         let queue = QueueWriter(store)

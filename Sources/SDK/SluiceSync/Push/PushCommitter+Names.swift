@@ -1,11 +1,11 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// Records that the server knows by another id than they had here.
+/// Handles records with another id on the server than here.
 extension PushCommitter {
-    /// Has a record that was not sent yet take the id by which the server will know it.
+    /// Gives an unsent record its future id on the server.
     ///
-    /// - Returns: the operation under that id, or as it was where it has been changed since; nil where another record has
+    /// - Returns: the operation under that id, or unchanged if it has been edited since; nil where another record has
     ///   the id.
     func rename(_ item: PushItem, as name: RecordName, in store: any StoreWriter) throws -> PushItem? {
         let queue = QueueWriter(store)
@@ -16,8 +16,8 @@ extension PushCommitter {
         return try take(name, item, operation, store, queue).item
     }
 
-    /// The operation, if it is still the one that was sent, under the id that the server's record has: a key that it has
-    /// assigned, or the same GUID as it writes it. A record that a pull has brought under that id meanwhile is the same one.
+    /// Returns the operation under the server's id, if it is still the one that was sent. That id is a key assigned by
+    /// the server, or the server's spelling of the same GUID. A record with that id from a pull since is the same one.
     func named(
         _ item: PushItem, by server: JSON?, in store: any StoreWriter
     ) throws -> (item: PushItem, operation: TableOperation)? {

@@ -1,17 +1,17 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// Writes what a push decided: each commit is one transaction, and checks first that the operation is still the one
+/// Writes the decisions of a push. Each commit is one transaction, and first checks that the operation is still the one
 /// that was sent.
 struct PushCommitter {
     package let columns: PushColumns
     package let environment: SyncEnvironment
-    /// The endpoint that is pushed to.
+    /// The endpoint of the push.
     let server: String
 
-    /// How often in a row an operation may fail before it is dead.
+    /// The number of consecutive failures after which an operation is dead.
     package let maximumAttempts: Int
-    /// The references by keys that the service assigns.
+    /// The references by keys assigned by the service.
     let references: [AssignedReference]
     /// The references by ids.
     let idReferences: [AssignedReference]
@@ -30,18 +30,17 @@ struct PushCommitter {
 
     /// Freezes the operation's body before its first byte is sent, and gives the request its id.
     ///
-    /// A repeat of a revision goes out exactly as it did the first time, under the same id. Where a filter makes
-    /// another request of it than the time before, it is another revision: the id of one never stands for the other.
+    /// A repeat of a revision is sent exactly as the first time, under the same id. If a filter makes a different
+    /// request this time, it becomes another revision with another id.
     ///
     /// - Parameter wasUnsent: whether the send before this one is known not to have reached the server.
-    /// - Returns: the operation as it is now stored and the request to send, or nil if the operation was changed since
-    ///   it was read.
+    /// - Returns: the stored operation and the request to send, or nil if the operation was changed since it was read.
     func seal(
         _ item: PushItem, request: JSON, final: FinalRequest, wasUnsent: Bool = false, in store: any StoreWriter
     ) throws -> (operation: TableOperation, request: Request)? {
         let queue = QueueWriter(store)
         guard var operation = try current(item, queue) else { return nil }
-        // A send before this one ended without an answer that counts, in this process or in one that is gone.
+        // An earlier send ended without a usable answer, in this process or a former one.
         if operation.state == .inFlight, !wasUnsent { operation.doubt() }
         operation.state = .inFlight
         operation.attempts += 1
@@ -53,7 +52,7 @@ struct PushCommitter {
             }
             operation.revision += 1
         }
-        // An undelete by POST has no body: it means that the record is not deleted.
+        // An undelete by POST has no body; its meaning is that the record is not deleted.
         let isBodiless = operation.kind == .undelete && final.request.body.isEmpty
         let document = isBodiless ? JSON(members: [(columns.deleted, JSON(false))]) : final.document
         var sent = SentBody(
@@ -68,7 +67,7 @@ struct PushCommitter {
         return (operation, sent.identify(final.request, as: operation.requestID))
     }
 
-    /// A tombstone that was read before the first send is what each repeat is made on, and the newest that is known:
+    /// Keeps the tombstone read before an undelete's first send as the base of each repeat. The mirror is nil, because
     /// the server does not have the record.
     private func keepBase(of item: PushItem, _ queue: QueueWriter) throws {
         let (table, id) = (item.operation.table, item.operation.recordID)
@@ -78,11 +77,11 @@ struct PushCommitter {
         try queue.put(RecordState(table: table, recordID: id, base: item.base, mirror: nil), isNoted: false)
     }
 
-    /// How many bodies of one operation are kept as evidence. Who sends a new one each time, a filter that stamps them
-    /// for example, may meet a conflict after so many sends without an answer.
+    /// The number of sent bodies kept as evidence for one operation. If each send has a new body, for example from a
+    /// filter that stamps them, a conflict may follow after that many unanswered sends.
     static let mostSentBodies = 16
 
-    /// Writes a commit, or nothing if the operation is no longer the one it was.
+    /// Writes a commit, or nothing if the operation has changed since.
     @discardableResult
     package func write(_ commit: PushCommit, in store: any StoreWriter) throws -> PushWritten {
         let queue = QueueWriter(store)
@@ -103,7 +102,7 @@ struct PushCommitter {
         case .found(let item, let server, let sent):
             guard let (item, operation) = try named(item, by: server, in: store) else { return .done }
             if try contest(operation, item, server: server, sent: sent, store, queue) { return .done }
-            // No remembered answer: whatever a pull has brought is from before.
+            // The record was read, not remembered, so every record from a pull is older.
             try apply(operation, item, server: server, by: Confirmation(current: server), store, queue)
         case .gone(let item):
             guard let operation = try current(item, queue) else { return .done }
@@ -115,7 +114,7 @@ struct PushCommitter {
         case .unidentified(let item):
             guard var operation = try current(item, queue) else { return .done }
             for index in operation.sent.indices { operation.sent[index].isIdentified = false }
-            // The effect may be older than what the server remembers.
+            // The operation may have been applied longer ago than the server remembers.
             try sendAnew(&operation, queue)
         case .renewed(let item):
             guard var operation = try current(item, queue) else { return .done }
@@ -136,7 +135,7 @@ struct PushCommitter {
             var held = operation
             (held.state, held.failure) = (state, failure)
             held.failure?.request = item.request
-            // Had it been done before, or were that answer remembered, it would not have been refused.
+            // The refusal proves that the send was not applied before and the answer is no replay.
             if conflict.status >= 300, let last = held.sent.indices.last {
                 held.sent[last].known = version(conflict.server)
             }
@@ -160,7 +159,7 @@ struct PushCommitter {
         return .done
     }
 
-    /// Whether the operation is still the one that was read.
+    /// Whether the operation is unchanged since it was read.
     func isCurrent(_ item: PushItem, _ queue: QueueWriter) throws -> Bool { try current(item, queue) != nil }
 
     func current(_ item: PushItem, _ queue: QueueWriter) throws -> TableOperation? {
@@ -176,9 +175,10 @@ struct PushCommitter {
         try queue.put(operation)
     }
 
-    /// Has the operation sent under another id, with what it was sent with: the record may have been changed since.
+    /// Prepares the operation for sending under another id with the same content, because the record may have changed
+    /// since.
     private func sendAnew(_ operation: inout TableOperation, _ queue: QueueWriter) throws {
-        // An undelete's is what the application saw when it edited the restored record.
+        // The frozen record of an undelete is the one that the application saw when editing the restored record.
         if operation.kind != .undelete { operation.frozen = operation.sentAsIs?.local }
         operation.doubt()
         operation.revision += 1
@@ -186,7 +186,7 @@ struct PushCommitter {
         try queue.put(operation)
     }
 
-    /// Ends an update that changes nothing: the record is the newest that a pull has brought meanwhile.
+    /// Ends an update that changes nothing: the record becomes the newest one from a pull.
     private func end(_ operation: TableOperation, _ queue: QueueWriter) throws {
         let (table, id) = (operation.table, operation.recordID)
         try queue.remove(operation)
@@ -212,7 +212,7 @@ struct PushCommitter {
         try queue.remove(operation)
         let successors = try queue.reader.all(on: id, in: table)
         let isLast = successors.isEmpty
-        // The record is known to be there: what was sent for an earlier one of its id is late no more.
+        // The record exists on the server, so a pending send for an earlier record with this id can be forgotten.
         if server != nil { try UnansweredSend.remove(id, in: table, from: store) }
         let state = try queue.reader.state(of: id, in: table)
         let isOld =
@@ -226,9 +226,9 @@ struct PushCommitter {
             var sent =
                 operation.sent.last { $0.revision == operation.revision }
                 ?? SentBody(revision: 0, request: .object, final: .object, local: item.local)
-            // What the application saw when it edited the restored record, and not the tombstone that was sent.
+            // The edits were made on the record that the application saw, not on the tombstone that was sent.
             if operation.kind == .undelete, let seen = operation.frozen { sent.local = seen }
-            // An undelete brings the server's row, and edits of it are operations of their own.
+            // An undelete restores the server's row; edits of it are separate operations.
             if operation.kind == .undelete, isLast {
                 try queue.setLocal(server, id, in: table)
             } else {
@@ -246,7 +246,7 @@ struct PushCommitter {
         if let server { try follow(operation, server, store, queue) }
     }
 
-    /// Has those that refer to a record which was made here do so by the key that the service gave it.
+    /// Updates references to a new record to the key assigned by the service.
     private func follow(
         _ operation: TableOperation, _ server: JSON, _ store: any StoreWriter, _ queue: QueueWriter
     ) throws {
@@ -255,7 +255,7 @@ struct PushCommitter {
             .follow(operation.recordID, in: operation.table, as: server)
     }
 
-    /// Notes the versions that the operation has replaced, which a copy of the server's database may still show.
+    /// Notes the versions replaced by the operation, because a replica of the server's database may still show them.
     private func noteReplaced(
         _ former: [JSON?], by server: JSON?, _ operation: TableOperation, _ store: any StoreWriter
     ) throws {
@@ -267,13 +267,13 @@ struct PushCommitter {
             versions, of: operation.recordID, in: operation.table, on: self.server, at: environment.now(), store)
     }
 
-    /// Notes where what the server did is a plugin's word.
+    /// Writes to the audit if the server's answer came from a plugin.
     private func noteAnswer(_ operation: TableOperation, _ item: PushItem, _ queue: QueueWriter) throws {
         guard let witnesses = item.witnesses else { return }
         try queue.audit(operation, witnesses, local: item.local, at: environment.now())
     }
 
-    /// The state of the record, if the answer may be older than it; otherwise nil.
+    /// Returns the record's state, if the answer may be older than it; otherwise nil.
     private func doubted(
         _ operation: TableOperation, answered server: JSON, _ queue: QueueWriter
     ) throws -> RecordState? {
@@ -290,10 +290,10 @@ struct PushCommitter {
 
     private func version(_ record: JSON?) -> String? { record?[columns.version]?.string }
 
-    /// Where others have changed what the edits after a send change too, those stay made on the record on which they
-    /// were made: the server refuses them, and the conflict is shown.
+    /// Keeps the base of edits made after a send if others have changed the same properties: the server then refuses
+    /// them, and the conflict is shown.
     ///
-    /// - Returns: whether that is so; the operation is then out of the queue.
+    /// - Returns: whether others have; the operation is then removed from the queue.
     private func contest(
         _ operation: TableOperation, _ item: PushItem, server: JSON, sent: SentBody?, _ store: any StoreWriter,
         _ queue: QueueWriter
@@ -308,29 +308,29 @@ struct PushCommitter {
         guard foreign.collide(with: successors, from: before, to: try store.record(id, in: table)) else { return false }
         try noteAnswer(operation, item, queue)
         try queue.remove(operation)
-        // A part of what the application has by now is on the server.
+        // Part of the application's current record is on the server.
         next.isUncertain = true
         try queue.put(next)
         try queue.put(RecordState(table: table, recordID: id, base: item.base, mirror: server))
         return true
     }
 
-    /// The server has an earlier revision: what remains to send is the difference to it.
+    /// Rebases the operation onto its earlier revision, which the server has: the difference remains to be sent.
     private func rebase(
         _ operation: TableOperation, _ item: PushItem, server: JSON, sent: SentBody, _ store: any StoreWriter,
         _ queue: QueueWriter
     ) throws {
         let (table, id) = (operation.table, operation.recordID)
         var successors = try queue.reader.all(on: id, in: table).filter { $0.id != operation.id }
-        // A delete that a new record follows has to be sent.
+        // A delete followed by a new record has to be sent.
         let isReplaced = successors.first?.kind == .insert
-        // Its successors send all that differs from there: an edit is in the local record, a delete needs no edit.
+        // Its successors send the whole difference: an edit is in the local record, a delete needs no edit.
         let isAbsorbed = successors.first.map {
             !isReplaced && operation.isMergeable && $0.isMergeable && operation.group == $0.group
         }
         if isAbsorbed == true {
             if successors[0].kind == .delete, operation.kind.hasBody {
-                // The delete takes the place of what the server has not heard of.
+                // The delete replaces the unsent edit.
                 try queue.noteFolded(operation, making: item.local, at: environment.now())
                 successors[0].frozen = item.local
                 try queue.put(successors[0])
@@ -343,8 +343,8 @@ struct PushCommitter {
                 of: server, since: item.made(by: sent, columns), base: item.base, isNew: item.operation.kind == .insert,
                 in: item.operation.table, columns: columns)
             if foreign.collide(with: successors, from: sent.local, to: try store.record(id, in: table)) {
-                // Said anew of the record that it was made on: the server refuses it, and the conflict is shown. What
-                // it says is no longer to be read from the record, which those after it have changed.
+                // Repeated on the old base: the server refuses it, and the conflict is shown. Its content is frozen,
+                // because later operations have changed the record.
                 var repeated = forgettingSends(operation)
                 repeated.frozen = operation.kind == .undelete ? operation.frozen : item.local
                 try queue.put(repeated)
@@ -365,7 +365,7 @@ struct PushCommitter {
         try queue.put(operation)
     }
 
-    /// What remains to send of an operation of which an earlier revision is done.
+    /// Returns the rest of an operation after an earlier revision was applied.
     private func forgettingSends(_ operation: TableOperation) -> TableOperation {
         var operation = operation
         operation.revise()
@@ -374,8 +374,7 @@ struct PushCommitter {
         return operation
     }
 
-    /// Puts the server's record under the edits that were made after a send. A new record after a delete has nothing
-    /// of it.
+    /// Rebases the edits made after a send onto the server's record. A new record after a delete is not based on it.
     private func rebaseEdits(
         _ successors: [TableOperation], after operation: TableOperation, onto server: JSON, _ sent: SentBody,
         _ store: any StoreWriter, _ queue: QueueWriter

@@ -1,8 +1,8 @@
-/// What the declared dependencies of tables mean for single operations.
+/// The declared dependencies of tables, applied to single operations.
 ///
 /// An insert, update or undelete of a child waits for the insert or undelete of its parent; the delete of a parent
-/// waits for what was queued before it on its children. A parent's operation further after in the queue counts if it
-/// is the first one on its record: the parent is not on the server yet.
+/// waits for the earlier operations of its children. A parent's later operation counts if it is the first one on its
+/// record: the parent is not on the server yet.
 struct PushDependencies: Sendable {
     private var parents: [String: [TableDependency]] = [:]
     private var children: [String: [TableDependency]] = [:]
@@ -14,7 +14,7 @@ struct PushDependencies: Sendable {
         }
     }
 
-    /// The places of the operations that have to end before this one begins.
+    /// Returns the places of the operations that have to end before this one begins.
     func blockers(of operation: QueuedOperation, _ index: Index) -> [Int64] {
         if operation.kind == .delete {
             return (children[operation.table] ?? []).flatMap { index.children(of: operation, $0) }
@@ -22,7 +22,7 @@ struct PushDependencies: Sendable {
         return (parents[operation.table] ?? []).flatMap { index.parents(of: operation, $0) }
     }
 
-    /// Whether what was queued of a child has to end before the delete of its parent begins.
+    /// Whether a child's operation has to end before the delete of its parent begins.
     func places(_ change: QueuedOperation, before delete: QueuedOperation) -> Bool {
         guard change.sequence < delete.sequence else { return false }
         return (children[delete.table] ?? []).contains { dependency in
@@ -31,7 +31,7 @@ struct PushDependencies: Sendable {
         }
     }
 
-    /// The open operations, by what others look for.
+    /// The open operations, indexed by record, reference and table.
     struct Index: Sendable {
         private struct Reference: Hashable {
             let child: String
@@ -44,7 +44,7 @@ struct PushDependencies: Sendable {
         /// The operations on a record, in order: at most a few.
         private var onRecord: [RecordKey: [(place: Int64, makes: Bool)]] = [:]
         private var referring: [Reference: Set<Int64>] = [:]
-        /// Only for dependencies that name no column, and filled only where the table is one of theirs.
+        /// The places by table, only for tables in a dependency without a column.
         private var inTable: [String: [Int64]] = [:]
         private var making: [String: [Change]] = [:]
 
@@ -53,7 +53,7 @@ struct PushDependencies: Sendable {
             for parent in operation.parents.union(operation.formerParents) {
                 referring[Reference(child: operation.table, parent: parent), default: []].insert(operation.sequence)
             }
-            // Whose children wait for a held parent is not known without a column, and all of them need not.
+            // Without a column the children of a held parent are unknown, and not all of them need to wait.
             if operation.isOrderedByTable, !operation.isHeld {
                 inTable[operation.table, default: []].append(operation.sequence)
                 if operation.makesRecord {
@@ -82,7 +82,7 @@ struct PushDependencies: Sendable {
             if index < list.count, key(list[index]) == place { list.remove(at: index) }
         }
 
-        /// Where the first one at that place of the queue or after it stands in a list that is in order.
+        /// Returns the index in a sorted list of the first element at that place of the queue or after it.
         private static func firstIndex<Element>(
             from place: Int64, in list: [Element], _ key: (Element) -> Int64
         ) -> Int {
@@ -94,18 +94,18 @@ struct PushDependencies: Sendable {
             return low
         }
 
-        /// The operation before this one on its record.
+        /// Returns the place of the operation before this one on its record.
         func predecessor(of operation: QueuedOperation) -> Int64? {
             onRecord[operation.key]?.last { $0.place < operation.sequence }?.place
         }
 
-        /// The places of the operations that make the record.
+        /// Returns the places of the operations that create the record.
         func makers(of key: RecordKey) -> [Int64] { onRecord[key]?.filter(\.makes).map(\.place) ?? [] }
 
         fileprivate func parents(of operation: QueuedOperation, _ dependency: TableDependency) -> [Int64] {
             guard dependency.column != nil else {
-                // Any of them; the last one has the others before it. One that was queued later may not count in the
-                // end.
+                // Waits for all parents by waiting for the last one. A later one may not count, so the last earlier one
+                // is added.
                 let making = making[dependency.parent] ?? []
                 let last = making.last { counts($0.place, $0.key, for: operation) }?.place
                 let index = Self.firstIndex(from: operation.sequence, in: making, \.place)

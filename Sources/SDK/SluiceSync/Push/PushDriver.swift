@@ -2,7 +2,7 @@ internal import Logging
 internal import SluiceBase
 internal import SluiceWire
 
-/// Carries a push session's effects out, side by side where there are several.
+/// Carries out a push session's effects, several of them concurrently.
 struct PushDriver: Sendable {
     let client: SluiceClient
     let store: any LocalStore
@@ -56,7 +56,7 @@ struct PushDriver: Sendable {
 
     /// Begins the effects, each as a task of its own; operations are read together.
     ///
-    /// - Returns: how many tasks that are.
+    /// - Returns: the number of tasks.
     private func begin(
         _ effects: [PushSession.Effect], _ worker: PushWorker, in group: inout TaskGroup<[PushSession.Event]>
     ) -> Int {
@@ -75,14 +75,14 @@ struct PushDriver: Sendable {
         return others + 1
     }
 
-    /// As many at once as make a batch, while the server takes batches.
+    /// The pace: enough operations at once to fill the batches, while the server accepts batches.
     private var pace: PushPace {
         let size = batches.size(options.batchSize)
         return PushPace(atOnce: options.concurrency * size, inRounds: size > 1)
     }
 
-    /// Those of the operations that the next push may send at once: they have not failed, nor has what they stand after on
-    /// their record, nor another of their group.
+    /// Returns the operations that the next push can send at once: neither they, nor an earlier one of their record,
+    /// nor another of their group has failed.
     private static func free(_ operations: [TableOperation]) -> [TableOperation] {
         var free = operations.filter { $0.failure == nil }
         var barred = operations.filter { $0.failure != nil }
@@ -108,7 +108,7 @@ struct PushDriver: Sendable {
         var result = PushResult(
             end: .init(end), error: error, applied: tally.applied, conflicts: tally.conflicts, failures: [],
             remaining: 0, waiting: waiting.count)
-        // Only what is told is read: the queue may be long.
+        // Only the reported operations are read, since the queue may be long.
         let left = try? await store.read { reader in
             let queue = QueueReader(reader)
             return (
@@ -131,7 +131,7 @@ struct PushDriver: Sendable {
 }
 
 extension PushSession.Effect {
-    /// Whether a request goes out by it, or may if the hooks allow it.
+    /// Whether the effect sends a request, or may if the hooks allow it.
     fileprivate var leadsToSend: Bool {
         switch self {
         case .operation(_, .send), .operation(_, .review): true
@@ -141,7 +141,7 @@ extension PushSession.Effect {
 }
 
 extension PushSession.Event {
-    /// The operation that was looked at and has not been sent.
+    /// The id of an operation that was examined but not sent.
     fileprivate var unsentID: String? {
         switch self {
         case .operation(_, .loaded(let item)), .operation(_, .reviewed(let item, _)): item.operation.id
@@ -150,19 +150,19 @@ extension PushSession.Event {
     }
 }
 
-/// What a push has done so far, and the log of it.
+/// The counts of a push so far, and its log.
 private struct PushTally {
     let logger: Logger
     var applied = 0
     var conflicts = 0
     var failed: Set<String> = []
-    /// Those that a hook has wait.
+    /// The ids of operations that a hook postponed.
     var postponed: Set<String> = []
-    /// Operations that a decision has made to restore a record, which may leave the rest of the change to another.
+    /// Operations turned into restores by a decision; another operation may carry the rest of the change.
     private var restoring: Set<String> = []
-    /// The records that were restored so: the next update of each carries the rest of a change that is counted.
+    /// The records restored this way: the next update of each is the rest of a change already counted.
     private var restored: Set<RecordID> = []
-    /// What is being committed as applied, by its place.
+    /// The operations being committed as applied, by place.
     private var applying: [Int64: TableOperation] = [:]
 
     init(logger: Logger) { self.logger = logger }
@@ -218,7 +218,7 @@ private struct PushTally {
 }
 
 extension TableOperation {
-    /// What a log line has of an operation: nothing of its content.
+    /// The operation's data for a log line, without its content.
     fileprivate var logMetadata: Logger.Metadata {
         ["table": "\(table)", "record": "\(recordID)", "operation": "\(id)", "kind": "\(kind.rawValue)"]
     }

@@ -1,15 +1,15 @@
-/// Which operation may be sent next: pure bookkeeping over the queue as it was read.
+/// The order of a push's operations: pure bookkeeping over the queue as it was read.
 ///
-/// Per record the queue's order holds always. Parents and children follow the declared dependencies, a group starts as
-/// one. An operation that waits is filed under one of those that it waits for and looked at again when that one has
-/// ended, so that a long queue costs no more for each operation than a short one. What stays in the queue after it was
-/// tried *bars* those that wait for it: they are not sent by this push. Nothing else waits for it.
+/// The queue's order always holds per record. Parents and children follow the declared dependencies, and a group starts
+/// as one. A waiting operation is filed under one of its blockers and checked again when that one has ended, so that
+/// the cost per operation does not grow with the queue. An operation that stays in the queue after an attempt *bars*
+/// the operations waiting for it: this push does not send them. Nothing else waits for it.
 struct PushSchedule: Sendable {
     private struct Node {
         let operation: QueuedOperation
         /// The first operation of its group, or itself.
         let leader: Int64
-        /// The leaders of those that wait for this one.
+        /// The leaders of the units that wait for this operation.
         var waiters: [Int64] = []
         var bar: Bar?
         var isRunning = false
@@ -17,11 +17,12 @@ struct PushSchedule: Sendable {
         var isBarred: Bool { bar != nil }
     }
 
-    /// Why an operation is not sent by this push. What waits for several is barred by what all of these have in common.
+    /// The reason why an operation is not sent by this push. An operation with several barred blockers gets their
+    /// common reasons.
     private struct Bar: Hashable {
-        /// Whether nothing speaks against it: the next push sends it.
+        /// Whether it has no fault, so that the next push sends it.
         var isLeft = false
-        /// Whether it is another user's, or waits for one of those alone.
+        /// Whether it belongs to another user, or waits only for such operations.
         var isOthers = false
 
         static func & (left: Bar, right: Bar) -> Bar {
@@ -29,12 +30,12 @@ struct PushSchedule: Sendable {
         }
     }
 
-    /// The operations that are begun together, by their leader.
+    /// The operations that begin together: a group, or a single operation.
     private struct Unit {
         var members: [Int64]
         var rounds = 0
         var isReady = false
-        /// Whether it has waited in a circle with others and goes ahead regardless.
+        /// Whether it was part of a circular wait and goes ahead regardless.
         var isForced = false
     }
 
@@ -50,7 +51,7 @@ struct PushSchedule: Sendable {
     private var units: [Int64: Unit] = [:]
     private var leaders: [String: Int64] = [:]
     private var index: PushDependencies.Index
-    /// The leaders of units that may begin, the next one last.
+    /// The leaders of the units that may begin, the next one last.
     private var ready: [Int64] = []
     private var running: Set<Int64> = []
     private var open = 0
@@ -61,48 +62,48 @@ struct PushSchedule: Sendable {
         index = PushDependencies.Index()
     }
 
-    /// The operations that are left for the next push although nothing speaks against them.
+    /// The ids of operations without a fault that are left for the next push.
     var left: Set<String> { Set(nodes.values.filter { $0.bar?.isLeft == true }.map(\.operation.id)) }
 
-    /// The last place of those operations that are known and not through; 0 where all are. Those of records with
-    /// these hashes do not count, as they may have gone by a decision.
+    /// Returns the last place of the known, unfinished operations; 0 if there are none. Records with the given hashes
+    /// are ignored, because a decision may have removed their operations.
     func lastPlace(except decided: Set<Int>) -> Int64 {
         nodes.reduce(0) { decided.contains($1.value.operation.key.hashValue) ? $0 : max($0, $1.key) }
     }
 
-    /// Whether the operation was taken in, and is not through.
+    /// Whether the operation is known and unfinished.
     func knows(_ operation: QueuedOperation) -> Bool { nodes[operation.sequence]?.operation.id == operation.id }
 
-    /// Whether an operation is under way.
+    /// Whether an operation is running.
     var isRunning: Bool { !running.isEmpty }
 
-    /// Whether there are too few operations to begin as many as may be under way, where it is their turn. Of those that
-    /// wait for one under way, such as many on one record, it is enough to know some.
+    /// Whether more operations must be read to fill the pace. Operations that wait for a running one, such as many on
+    /// one record, need not all be known.
     func needsMore(_ pace: PushPace, _ part: Int) -> Bool {
         if pace.inRounds, isRunning { return false }
         guard ready.count < pace.atOnce - running.count else { return false }
         return open < max(part, 2 * pace.atOnce) || (ready.isEmpty && !isRunning)
     }
 
-    /// The record of an operation that is known and not through.
+    /// Returns the record of a known, unfinished operation.
     func key(of place: Int64) -> RecordKey? { nodes[place]?.operation.key }
 
-    /// Whether operations of that group were taken in.
+    /// Whether operations of that group are known.
     func knows(_ group: String) -> Bool { leaders[group] != nil }
 
-    /// Whether the delete of a parent has changes of its children before it among operations that came meanwhile: most
-    /// of those are for the next push, and so then is the delete.
+    /// Whether the delete of a parent follows changes of its children among newly queued operations. Most of these are
+    /// left for the next push, and so is the delete then.
     func waits(_ operation: QueuedOperation, forOthersOf others: [QueuedOperation]) -> Bool {
         operation.kind == .delete && operation.group == nil
             && others.contains { dependencies.places($0, before: operation) }
     }
 
-    /// Takes in operations that stand after all that are known.
+    /// Adds operations whose places follow all known ones.
     mutating func add(_ operations: [QueuedOperation]) {
         var added: Set<Int64> = []
         for operation in operations {
             let place = operation.sequence
-            // What stood there has gone.
+            // A former operation at this place has left the queue.
             remove(place)
             var leader = place
             if let group = operation.group {
@@ -132,14 +133,14 @@ struct PushSchedule: Sendable {
         if !isSelected { for place in members { bar(place) } }
     }
 
-    /// Begins what may be begun now, and returns it in the order in which a batch should hold it.
+    /// Begins the operations that may begin now, and returns them in the order for a batch.
     mutating func start(_ pace: PushPace) -> [QueuedOperation] {
         guard !pace.inRounds || running.isEmpty else { return [] }
         if ready.isEmpty, running.isEmpty, open > 0 { breakCircle() }
         var started: [QueuedOperation] = []
         while running.count < pace.atOnce, let leader = ready.last {
             let members = units[leader]?.members ?? []
-            // A group larger than what is left of the pace waits for its turn, and has it alone.
+            // A group that exceeds the remaining pace waits until it can run alone.
             guard running.isEmpty || running.count + members.count <= pace.atOnce else { break }
             ready.removeLast()
             units[leader]?.isReady = false
@@ -155,7 +156,7 @@ struct PushSchedule: Sendable {
         return started
     }
 
-    /// Notes what became of an operation that was begun.
+    /// Notes the outcome of an operation.
     mutating func end(_ place: Int64, _ outcome: OperationSession.Outcome) {
         guard let leader = nodes[place]?.leader else { return }
         running.remove(place)
@@ -177,8 +178,8 @@ struct PushSchedule: Sendable {
         }
     }
 
-    /// How often an operation or a group is begun in one push; a conflict has fewer rounds, so this is for servers that
-    /// skip an operation again and again.
+    /// The number of starts of an operation or a group in one push. A conflict has fewer rounds, so this only limits
+    /// servers that skip an operation again and again.
     private static let maximumRounds = 3 * OperationSession.maximumRounds
 
     private mutating func remove(_ place: Int64) {
@@ -190,7 +191,7 @@ struct PushSchedule: Sendable {
         for waiter in node.waiters { look(at: waiter) }
     }
 
-    /// Bars an operation for the rest of the push, and whatever waits for it.
+    /// Bars an operation, and all that wait for it, for the rest of the push.
     private mutating func bar(_ place: Int64, _ bar: Bar = Bar()) {
         var places = [place]
         while let place = places.popLast() {
@@ -211,13 +212,13 @@ struct PushSchedule: Sendable {
         }
     }
 
-    /// Files the unit under what it waits for, or among those that may begin.
+    /// Files the unit under its blocker, or among the ready units.
     private mutating func look(at leader: Int64) {
         guard let unit = units[leader], !unit.isReady, !unit.members.contains(where: running.contains) else { return }
         switch standing(of: unit) {
         case .ready:
             units[leader]?.isReady = true
-            // The next one stands last, and most of them come in that order already.
+            // The next one stands last, and most units arrive in that order already.
             var place = ready.count
             while place > 0, ready[place - 1] < leader { place -= 1 }
             ready.insert(leader, at: place)
@@ -236,7 +237,8 @@ struct PushSchedule: Sendable {
                 blockers += dependencies.blockers(of: node.operation, index)
                     .filter { !begins($0, with: node.operation) }
             }
-            // Each user's changes would wait for the other's if those that were made later barred those before them.
+            // Another user's later operation must not bar an earlier one, or two users' changes would wait for each
+            // other.
             blockers.removeAll { blocker in
                 unit.members.contains(blocker) || blocker > place && nodes[blocker]?.bar?.isOthers == true
             }
@@ -247,14 +249,14 @@ struct PushSchedule: Sendable {
         return .ready
     }
 
-    /// Whether the group of that place has a member that stands after the operation on the same record. The whole group
-    /// waits for the operation then, so the operation cannot wait for one of the group.
+    /// Whether the group at that place has a later member on the operation's record. The whole group then waits for the
+    /// operation, so the operation cannot wait for the group.
     private func begins(_ place: Int64, with operation: QueuedOperation) -> Bool {
         let together = nodes[place].flatMap { units[$0.leader]?.members } ?? []
         return together.contains { $0 > operation.sequence && nodes[$0]?.operation.key == operation.key }
     }
 
-    /// The members of a group, parents before their children.
+    /// Returns the members of a group, parents before their children.
     private func ordered(_ members: [Int64]) -> [Int64] {
         guard members.count > 1 else { return members }
         var left = members
@@ -269,7 +271,7 @@ struct PushSchedule: Sendable {
         return ordered
     }
 
-    /// Records that refer to each other in a circle would wait for ever: the first of them goes ahead.
+    /// Lets the first unit of a circular wait go ahead, because such records would wait endlessly.
     private mutating func breakCircle() {
         for leader in units.keys.sorted() where ready.isEmpty {
             units[leader]?.isForced = true

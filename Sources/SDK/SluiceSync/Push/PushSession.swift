@@ -1,21 +1,21 @@
 internal import SluiceBase
 
-/// A push as a pure state machine: events in, effects out. It does no I/O and knows no clock; the driver carries the
-/// effects out, side by side where there are several, and reports back.
+/// A push as a pure state machine: events in, effects out. It does no I/O and knows no clock; the driver carries out
+/// the effects, several of them concurrently, and reports back.
 ///
-/// It sends what is queued when it begins, and then once what has come after that on the same records: edits that were
-/// made meanwhile, and what a conflict's decision leaves to send. All else waits for the next push, so that it ends
-/// however much is written.
+/// It sends the operations queued at its start, and then once the later ones on the same records: edits made since, and
+/// the rest after a conflict's decision. Other new operations wait for the next push, so that this one ends however
+/// much is written.
 ///
-/// It runs one ``OperationSession`` for each operation that is under way and asks ``PushSchedule`` which may be next.
-/// It ends early without network, without credentials, when the store fails, when it is cancelled, and when a handler
-/// asks for it; what is under way by then comes to its end first, so that no answer is lost.
+/// It runs one ``OperationSession`` for each running operation and gets the next ones from ``PushSchedule``. It ends
+/// early without network, without credentials, when the store fails, when it is cancelled, and when a handler asks for
+/// it. Running operations are finished first, so that no answer is lost.
 struct PushSession: Sendable {
-    /// What the session receives.
+    /// The input of a push session.
     package indirect enum Event: Sendable {
         /// The push begins.
         case began
-        /// The operations of the queue after those that are known, in order.
+        /// The operations of the queue after the known ones, in order.
         case queued([QueuedOperation])
         /// The first operations of a long queue, in order, and its last place.
         case firstPart([QueuedOperation], last: Int64)
@@ -23,49 +23,47 @@ struct PushSession: Sendable {
         case nextPart([QueuedOperation])
         /// The queue cannot be read.
         case failed(SluiceError)
-        /// Something about the operation at that place of the queue.
+        /// An event of the operation at that place of the queue.
         case operation(Int64, OperationSession.Event)
     }
 
-    /// What the session asks its driver to do.
+    /// The output of a push session: an action for its driver.
     indirect enum Effect: Sendable {
-        /// Read the operations after that place of the queue; where none is given the first ones are enough if it is
-        /// long.
+        /// Read the operations after that place of the queue; for nil, the first part of a long queue is enough.
         case readQueue(after: Int64?)
-        /// Read the next operations after that place, up to and with the other one.
+        /// Read the next operations after the first place, up to and including the second.
         case readPart(after: Int64, through: Int64)
         /// Read this operation, to send it.
         case load(QueuedOperation)
-        /// Something for the operation at that place of the queue.
+        /// An effect of the operation at that place of the queue.
         case operation(Int64, OperationSession.Effect)
         /// The push is over.
         case finish(PushEnd)
     }
 
     private let columns: PushColumns
-    /// How much goes on at once; it may change on the way.
+    /// The amount of concurrent work; it may change during the push.
     package var pace: PushPace
     private var schedule: PushSchedule
     private var sessions: [Int64: OperationSession] = [:]
     private var error: SluiceError?
     private var isFinished = false
-    /// The last place of the queue when the push began, and the last that was looked at since.
+    /// The last place of the queue when the push began, and the last place read since.
     private var limit: Int64?
     private var lastRead: Int64 = 0
-    /// Whether operations up to the limit are still to be read: of a long queue a part is known at a time, so that a
-    /// push needs no more memory for a long queue than for a short one.
+    /// Whether operations up to the limit are still to be read. A long queue is read in parts, so that its length does
+    /// not raise the memory of a push.
     private var hasMore = false
     private let part: Int
     private var isReading = false
-    /// Records that may have later operations than those it knows: edits, or what a decision left to send. Their hashes
-    /// are kept, as there may be very many. Two records of one hash would at most have an edit sent that could have
-    /// waited.
+    /// The records that may have later operations, from edits or decisions. Only hashes are kept, because there may be
+    /// very many. A collision would at most send an edit earlier than necessary.
     private var toReadAgain: Set<Int> = []
-    /// How often it has looked for those.
+    /// The number of searches for such operations.
     private var looks = 0
     private var passedBy: Set<String> = []
-    /// The operations that wait for the next push although nothing speaks against them: they came while it ran, or a
-    /// decision has put them elsewhere. Some may have gone since, with a group that was given up.
+    /// The ids of operations without a fault that wait for the next push: they were queued during this one, or moved by
+    /// a decision. Some may have left the queue since, with a discarded group.
     package var waiting: Set<String> { passedBy.union(schedule.left) }
 
     package init(
@@ -78,8 +76,8 @@ struct PushSession: Sendable {
         schedule = PushSchedule(dependencies: dependencies, selection: selection)
     }
 
-    /// Takes an event and returns what to do next: several things may be done side by side. Nothing is said while
-    /// others are still under way and have to be waited for.
+    /// Handles an event and returns the next effects, which may run concurrently. Returns no effects while other
+    /// operations have to finish first.
     package mutating func handle(_ event: Event) -> [Effect] {
         switch event {
         case _ where isFinished: return []
@@ -103,7 +101,7 @@ struct PushSession: Sendable {
             return start()
         case .operation(let place, let event):
             if error != nil, event.isUnsent {
-                // The push ends, and nothing of this one has been sent.
+                // The push is ending, and this operation has not been sent.
                 return end(place, .kept)
             }
             guard let effect = sessions[place]?.handle(event) else { return [] }
@@ -112,7 +110,7 @@ struct PushSession: Sendable {
         }
     }
 
-    /// Takes in a part of a long queue.
+    /// Adds a part of a long queue.
     private mutating func take(_ operations: [QueuedOperation]) {
         let limit = limit ?? 0
         lastRead = operations.last?.sequence ?? limit
@@ -120,7 +118,7 @@ struct PushSession: Sendable {
         schedule.add(operations)
     }
 
-    /// Those of the operations that came meanwhile which belong to this push.
+    /// Returns the newly queued operations that belong to this push.
     private mutating func admit(_ operations: [QueuedOperation]) -> [QueuedOperation] {
         let operations = operations.filter { !schedule.knows($0) }
         looks += 1
@@ -138,7 +136,7 @@ struct PushSession: Sendable {
     }
 
     private mutating func end(_ place: Int64, _ outcome: OperationSession.Outcome) -> [Effect] {
-        // Of what was taken in after that, only what a decision leaves to send.
+        // For operations added after the limit, only the rest after a decision belongs to this push.
         var mayHaveMore = place <= limit ?? 0
         if case .again = outcome { mayHaveMore = true }
         if mayHaveMore, let key = schedule.key(of: place) { toReadAgain.insert(key.hashValue) }
@@ -165,8 +163,8 @@ struct PushSession: Sendable {
             sessions[operation.sequence] = OperationSession(columns: columns)
         }
         if !started.isEmpty { return started.map { .load($0) } }
-        // Places at the end of the queue are used again once their operations have gone. So all after those that are
-        // left is new, or was passed by. A decision may have dropped others of the same records.
+        // Places at the end of the queue are reused after their operations have left. So every operation after the
+        // remaining ones is new, or was passed by. A decision may have removed others of the same records.
         return schedule.isRunning ? [] : [.readQueue(after: schedule.lastPlace(except: toReadAgain))]
     }
 
@@ -177,7 +175,7 @@ struct PushSession: Sendable {
 }
 
 extension OperationSession.Event {
-    /// Whether the operation has only been looked at so far.
+    /// Whether the operation has only been read so far, not sent.
     fileprivate var isUnsent: Bool {
         switch self {
         case .loaded, .reviewed: true
@@ -186,15 +184,15 @@ extension OperationSession.Event {
     }
 }
 
-/// Which operations a push sends.
+/// The selection of operations that a push sends.
 struct PushSelection: Sendable, Hashable {
-    /// Those of these tables; nil means of all.
+    /// The tables to push; nil means all.
     package var tables: Set<String>?
-    /// Those with one of these tags, and those of their groups; nil means all.
+    /// The tags of operations to push, together with their groups; nil means all operations.
     package var tags: Set<String>?
-    /// But not those with these ids, nor what waits for them.
+    /// The ids of operations to leave out, together with the operations that wait for them.
     package var excluded: Set<String>
-    /// Who pushes: changes of other users are not sent. Nil sends those of all.
+    /// The pushing user: changes of other users are not sent. Nil sends the changes of all.
     package var user: String?
 
     package init(tables: Set<String>? = nil, tags: Set<String>? = nil, excluded: Set<String> = []) {
@@ -203,27 +201,27 @@ struct PushSelection: Sendable, Hashable {
         self.excluded = excluded
     }
 
-    /// Whether the operation is one of them as far as that does not depend on its group.
+    /// Whether the operation is selected by its table, id and user; tags depend on its group.
     func admits(_ operation: QueuedOperation) -> Bool {
         (tables?.contains(operation.table) ?? true) && !excluded.contains(operation.id) && isOfUser(operation)
     }
 
-    /// Whether the operation is the user's, or no user's in particular.
+    /// Whether the operation belongs to the user, or to no particular user.
     func isOfUser(_ operation: QueuedOperation) -> Bool {
         operation.user.isEmpty || (user.map { operation.user.hasSameBytes(as: $0) } ?? true)
     }
 
-    /// Whether the operation by itself is one of them.
+    /// Whether the operation is selected on its own, without its group.
     func takes(_ operation: QueuedOperation) -> Bool {
         admits(operation) && (tags.map { !$0.isDisjoint(with: operation.tags) } ?? true)
     }
 }
 
-/// How much of a push goes on at once.
+/// The amount of concurrent work of a push.
 struct PushPace: Sendable, Hashable {
-    /// How many operations may be under way at once.
+    /// The number of operations that may run at once.
     package var atOnce: Int
-    /// Whether the next operations are begun only when all before them have ended, so that they make one batch.
+    /// Whether the next operations begin only after all before them have ended, so that they form one batch.
     var inRounds: Bool
 
     package init(atOnce: Int = 1, inRounds: Bool = false) {

@@ -1,25 +1,25 @@
 internal import SluiceBase
 
-/// The answer to an operation, reduced to what decides about it.
+/// The answer to an operation, reduced to the facts that decide about it.
 struct PushAnswer: Sendable, Hashable {
     /// The status code.
     package var status: Int
-    /// The server's record, if the body was one that carries a server version: only such a body can be evidence.
+    /// The server's record, if the body has a server version: only such a body can be evidence.
     package var record: JSON?
     /// The server's message, for a person.
     package var message: String
     /// Whether the server refuses the request because of its id: it was first sent longer ago than the server
     /// remembers, by the clocks of both sides.
     var isIDRefused: Bool
-    /// Whether the server remembers what requests with an id brought about: it says that it has honoured this one's.
+    /// Whether the server remembers the outcome of requests with an id, as its answer to this one states.
     var remembersRequests = false
     /// Whether there is no body.
     package var isEmpty: Bool
-    /// Whether a web page came, which no server of tables sends.
+    /// Whether the answer is a web page, which a table server never sends.
     var isWebPage = false
-    /// The body, for hooks that are to see a failure.
+    /// The body of a failure, for hooks.
     package var body: [UInt8] = []
-    /// How long the server asked to be left alone.
+    /// The delay that the server asked for (`Retry-After`).
     package var retryAfter: Duration?
 
     package init(
@@ -33,42 +33,44 @@ struct PushAnswer: Sendable, Hashable {
     }
 }
 
-/// The server's record as it is, read because the answer to a repeat may be what the server remembers of the first
-/// send, and what a pull has brought meanwhile may be older or newer.
+/// The server's current record, read to date the answer to a repeat. That may be a replay of the first answer, and a
+/// record from a pull since may be older or newer.
 struct Confirmation: Sendable, Hashable {
-    /// The newest record that was known when the doubt came up, if one did; nil where it was known to be gone.
+    /// The newest known record when the doubt arose, if it did; nil if the record was known to be gone.
     var doubted: JSON?
-    /// The record as it was read; nil where there is none.
+    /// The record that was read; nil if there is none.
     package var current: JSON?
 }
 
 /// The outcome of a commit.
 enum PushWritten: Sendable, Hashable {
-    /// It is written, or was not needed.
+    /// The commit is written, or was not needed.
     case done
-    /// Nothing is written: whether the answer or this, the newest record that is known here, is the older one has to be
-    /// found out first.
+    /// Nothing is written: the answer may be older than the newest record known here, so their order has to be
+    /// determined first.
     case doubtful(newest: JSON?)
 }
 
-/// What one commit of a push writes.
+/// One commit of a push.
 indirect enum PushCommit: Sendable {
-    /// The server has done it: the operation goes, and the server's record (nil: none) is rebased under newer edits.
+    /// The server has applied the operation: it leaves the queue, and newer edits are rebased onto the server's record
+    /// (nil: none).
     case applied(PushItem, server: JSON?)
-    /// The server has done it; because that answer may be a replayed one, its record was read.
+    /// The server has applied the operation; its record was read, because the answer may be a replay.
     case confirmed(PushItem, server: JSON, by: Confirmation)
-    /// The server's record shows that an earlier send has done it (nil: it is unknown which one), or that nothing has
-    /// to be done: the operation goes. Others may have changed the record since.
+    /// The server's record shows that an earlier send was applied (nil: unknown which one), or that nothing has to be
+    /// done: the operation leaves the queue. Others may have changed the record since.
     case found(PushItem, server: JSON, sent: SentBody?)
-    /// The server has no such record, and the operation was a delete: it goes.
+    /// The server has no such record, and the operation was a delete: it leaves the queue.
     case gone(PushItem)
-    /// The server has an earlier revision of it: that is the new base, and the operation is sent again.
+    /// The server has an earlier revision of the operation: that is the new base, and the operation is sent again.
     case rebased(PushItem, server: JSON, sent: SentBody)
-    /// The server does not take its request id: it is sent again under none.
+    /// The server refuses its request id: it is sent again without one.
     case unidentified(PushItem)
-    /// The server's answer is that to an earlier send, and what that has made is gone: it is sent again as another revision.
+    /// The answer is a replay for an earlier send, and the record made by it is gone: it is sent again as another
+    /// revision.
     case renewed(PushItem)
-    /// The record is what its base was: there is nothing to send.
+    /// The record equals its base: there is nothing to send.
     case unneeded(PushItem)
     /// The operation stays in that state with that failure.
     case kept(PushItem, TableOperation.State, TableOperation.Failure?, uncertain: Bool)
@@ -79,7 +81,7 @@ indirect enum PushCommit: Sendable {
     /// A hook's decision.
     case hooked(PushItem, HookedCommit)
 
-    /// The table of which the commit may store what the server has of a record; nil where it stores nothing of that.
+    /// The table for which the commit may store the server's record; nil if it stores none.
     var answeredTable: String? {
         switch self {
         case .applied(let item, _), .confirmed(let item, _, _), .found(let item, _, _), .gone(let item),
@@ -91,7 +93,7 @@ indirect enum PushCommit: Sendable {
 }
 
 extension PushCommit {
-    /// Who changes records by it.
+    /// The source of the commit's changes.
     var source: ChangeSource {
         switch self {
         case .decided, .held: .conflict

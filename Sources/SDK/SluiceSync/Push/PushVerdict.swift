@@ -1,35 +1,35 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// What an answer to an operation means: the rules of what counts as done.
+/// The verdict on an answer to an operation, with the rules for counting it as applied.
 enum PushVerdict: Sendable, Hashable {
-    /// It is done; the record is the server's, nil where there is none now.
+    /// It is applied; the record is the server's, nil if there is none now.
     case done(JSON?)
-    /// The server's record shows that an earlier send took effect: the one that is named, if that is known. Others
-    /// may have changed the record since.
+    /// The server's record shows that an earlier send took effect: the given one, if known. Others may have changed the
+    /// record since.
     case found(JSON, SentBody?)
-    /// An earlier revision of the operation is what the server has; this one is still to be sent.
+    /// The server has an earlier revision of the operation; this one is still to be sent.
     case earlierRevisionDone(JSON, SentBody)
-    /// The server's record is another than the one the change was made on.
+    /// The server's record differs from the base of the change.
     case conflict(server: JSON?, isDeleted: Bool)
-    /// That depends on whether this revision, of unknown outcome, was done: the server remembers requests, and can tell.
+    /// The verdict depends on a revision of unknown outcome: the server remembers requests, and can tell.
     case ask(JSON, about: SentBody)
     /// The answer proves nothing: the record has to be read back.
     case readBack
-    /// The server has no such record any more.
+    /// The server no longer has the record.
     case gone
-    /// The server refuses it for that reason, and would refuse a repeat as well. `uncertain`: the answer claims that
-    /// something was done.
+    /// The server refuses it for that reason, and would refuse a repeat as well. `uncertain`: the answer claims that a
+    /// change was made.
     case refused(SluiceError.Code, uncertain: Bool = false)
-    /// The server could not do it now. `uncertain`: it may have done it all the same.
+    /// The server could not apply it now. `uncertain`: it may have been applied nevertheless.
     case later(SluiceError.Code, uncertain: Bool)
-    /// The server did not look at it, because another request failed on which it depends.
+    /// The server did not process it, because a request that it depends on failed.
     case skipped
-    /// The server does not take the request's id: it is to be sent without.
+    /// The server refuses the request's id: it is to be sent without one.
     case idRefused
-    /// The server remembers an earlier send, and what that has made is gone: it is to be sent under another id.
+    /// The server remembers an earlier send, and the record made by it is gone: it is to be sent under another id.
     case renew
-    /// The push ends: the credentials are not good.
+    /// The push ends: the credentials are not valid.
     case unauthorized
 
     /// Judges an answer.
@@ -46,31 +46,30 @@ enum PushVerdict: Sendable, Hashable {
             guard columns.id(record)?.isSame(as: item.recordID) ?? false else {
                 return .refused(.brokenProtocol, uncertain: true)
             }
-            // The record as it was, or the request's own body: something on the way has answered, and done nothing.
+            // The old record, or the request's own body: a proxy has answered, and nothing was applied.
             if item.isOld(record, columns) { return .readBack }
-            // The key in it is new, and can be read by no other id.
+            // The record has a new key, and cannot be read under another id.
             if item.recordID != operation.recordID {
                 return .done(item.completing(record, by: operation.sentAsIs, columns))
             }
-            // Under a version that nobody has seen, and with nothing of what was sent: it may be another's.
+            // An unknown version without any of the sent values: it may be another user's change.
             if !isTombstone, item.isUntaken(record, columns) { return .readBack }
             return isTombstone
                 ? .conflict(server: record, isDeleted: true)
                 : .done(item.completing(record, by: operation.sentAsIs, columns))
-        // From something in between, which has not passed it on: a login page of a network, say.
+        // From a gateway that has not forwarded the request, for example a network's login page.
         case 300..<400: return .later(.brokenProtocol, uncertain: false)
         case 401: return .unauthorized
         case 404, 410:
             switch operation.kind {
-            // The by-id route may hide a deleted row, or a live one: the list shows it.
+            // The by-id route may hide a deleted row, or a live one; the list shows it.
             case .update, .delete: return .readBack
             case .insert, .undelete: return .refused(.notFound)
             }
         case 409, 412:
             guard let record = answer.record else {
-                // A 409 may echo what was sent, so it is no evidence. A 412 without a record stays an error: where a
-                // proxy has sent a request with a condition twice, the second is refused although the first took
-                // effect.
+                // A 409 may echo the request, so it is no evidence. A 412 without a record stays an error: if a proxy
+                // has sent a conditional request twice, the second is refused although the first took effect.
                 let mayBeDone = operation.kind != .insert
                 return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: mayBeDone)
             }
@@ -90,10 +89,10 @@ enum PushVerdict: Sendable, Hashable {
         }
     }
 
-    /// Judges a record that was read back by its id.
+    /// Judges a record read back by its id.
     ///
     /// - Parameters:
-    ///   - claim: the record that the answer had.
+    ///   - claim: the record in the answer.
     ///   - remembers: whether the server remembers requests.
     package static func judge(
         _ item: PushItem, readBack record: JSON?, columns: PushColumns, status: Int, claim: JSON? = nil,
@@ -102,20 +101,20 @@ enum PushVerdict: Sendable, Hashable {
         if status == 409, isOtherReason(item, record, columns) { return .refused(.rejected) }
         guard let record else {
             switch item.operation.kind {
-            // The list was answered, so the table is there.
+            // The list was answered, so the table exists.
             case .delete: return .gone
             case .update: return .conflict(server: nil, isDeleted: true)
-            // Refused as existing, and not there: the server's answers contradict each other.
+            // Refused as existing, but missing: the server's answers contradict each other.
             case .insert, .undelete:
                 let claimsSuccess = status < 300
-                // A service may answer a repeat from memory, and others have deleted the row since: it is made anew.
+                // A service may answer a repeat from memory after others have deleted the row: it is created again.
                 let mayBeRemembered = item.operation.isUncertain && item.operation.sentAsIs?.isIdentified == true
                 let isFromMemory = claimsSuccess && remembers || status == 204 && columns.takesNoContent
                 if isFromMemory, mayBeRemembered { return .renew }
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }
-        // The answer and the row agree: the server makes another value of all that it is sent, or of a column of its own.
+        // The answer and the row agree: the server converts the sent values, or sets a column itself.
         if status < 300, item.operation.kind != .delete, let claim, !item.isOld(claim, columns),
             claim[columns.version] == record[columns.version], !columns.isDeleted(record)
         {
@@ -123,7 +122,7 @@ enum PushVerdict: Sendable, Hashable {
         }
         let verdict = compare(
             item, with: record, columns: columns, isRefusal: status >= 300, remembers: remembers)
-        // A service that answers with nothing has its word taken as well, though others may have changed the record since.
+        // An answer without content is trusted too, although others may have changed the record since.
         if status == 204, columns.takesNoContent, case .conflict(_, isDeleted: false) = verdict,
             item.operation.kind != .delete, !item.isOld(record, columns), !item.isUntaken(record, columns)
         {
@@ -132,20 +131,20 @@ enum PushVerdict: Sendable, Hashable {
         guard item.isUnmoved(record, columns), item.operation.kind != .undelete, !columns.isDeleted(record) else {
             return verdict
         }
-        // A server whose versions do not move with each change has the values all the same.
+        // Some servers do not change the version with each change, but the values prove it.
         if case .found = verdict { return verdict }
-        // Success was claimed, by a page of something in between perhaps, and nothing has happened yet.
+        // The answer claimed success, perhaps as a gateway's page, but nothing has happened yet.
         if status < 300 { return .later(.brokenProtocol, uncertain: true) }
-        // Said to be gone, and listed.
+        // Reported as gone, but listed.
         if item.operation.kind == .delete, status == 404 || status == 410 {
             return .later(.notFound, uncertain: false)
         }
         return verdict
     }
 
-    /// Whether a conflict that the server reports is none with the record: it is not there, or as the change found it.
-    /// The reason is another then, such as another property that has to be unique. After a send of unknown outcome the
-    /// list may be older than the change.
+    /// Whether a reported conflict has another reason than the record, because the record is missing or unchanged. The
+    /// reason may be another property that must be unique. After a send of unknown outcome this proves nothing, because
+    /// the list may be older than the change.
     private static func isOtherReason(_ item: PushItem, _ record: JSON?, _ columns: PushColumns) -> Bool {
         guard !item.operation.isUncertain else { return false }
         guard let record else { return item.operation.kind == .insert }
@@ -153,8 +152,9 @@ enum PushVerdict: Sendable, Hashable {
             && columns.isDeleted(record) == (item.operation.kind == .undelete)
     }
 
-    /// Judges a good answer to a delete. Most servers answer 204, some with the record, marked as deleted; anything else, a
-    /// web page, an error under a good status or a body that was lost on the way, shows nothing of the record.
+    /// Judges a successful answer to a delete. Most servers answer 204, some with the record marked as deleted. Any
+    /// other answer, such as a web page, an error under a success status or a lost body, proves nothing about the
+    /// record.
     private static func judge(
         deleteOf item: PushItem, _ answer: PushAnswer, columns: PushColumns
     ) -> PushVerdict {
@@ -165,10 +165,10 @@ enum PushVerdict: Sendable, Hashable {
         return .done(nil)
     }
 
-    /// Holds the server's record against what was sent, newest revision first.
+    /// Compares the server's record with the sent revisions, newest first.
     ///
     /// - Parameters:
-    ///   - isRefusal: whether the server reports that it has not done what was sent last.
+    ///   - isRefusal: whether the server reports that the last send was not applied.
     ///   - remembers: whether the server remembers requests.
     static func compare(
         _ item: PushItem, with record: JSON, columns: PushColumns, isRefusal: Bool, remembers: Bool
@@ -178,7 +178,7 @@ enum PushVerdict: Sendable, Hashable {
             if operation.kind == .undelete, let version = item.base?[columns.version],
                 record[columns.version] == version
             {
-                // It is the tombstone that was to be restored: nothing has happened yet.
+                // It is the tombstone to restore: nothing has happened yet.
                 return .later(.preconditionFailed, uncertain: false)
             }
             return operation.kind == .delete ? .done(nil) : .conflict(server: record, isDeleted: true)
@@ -188,8 +188,8 @@ enum PushVerdict: Sendable, Hashable {
             return .conflict(server: record, isDeleted: false)
         }
         if says(operation, nothingBeyond: sent) { return .found(record, sent) }
-        // If a later revision has been there too, somebody has set the record back since: the values alone do not show
-        // whether they are ours.
+        // If a later revision was applied too, the record has been set back since: the values alone do not show their
+        // author.
         let mayBePast = operation.sent.contains { later in
             later.revision > sent.revision
                 && (later.mayBeDone || (later.revision == operation.revision && !isRefusal))
@@ -209,7 +209,7 @@ enum PushVerdict: Sendable, Hashable {
         return .earlierRevisionDone(record, sent)
     }
 
-    /// Whether the operation's last revision is no later edit than that one: it was sealed anew only because a filter
+    /// Whether the operation's last revision is the same edit as that send: it was sealed again only because a filter
     /// made another body of it.
     private static func says(_ operation: TableOperation, nothingBeyond sent: SentBody) -> Bool {
         guard sent.revision != operation.revision else { return true }
@@ -228,23 +228,24 @@ struct SentRevisionEvidence {
         self.columns = columns
     }
 
-    /// The newest send whose effect the record shows, or nil.
+    /// Returns the newest send whose effect the record shows, or nil.
     func newestSend(shownBy record: JSON) -> SentBody? {
         item.operation.sent.reversed().first { shows(record, $0) }
     }
 
     private func shows(_ record: JSON, _ sent: SentBody) -> Bool {
-        // A body that a filter dropped or encoded names nothing that could be found again.
+        // A body that a filter dropped or encoded has no properties to look for.
         guard sent.final.kind == .object, columns.holds(record, changes(by: sent, shownBy: record), item.forms) else {
             return false
         }
         let others: Set<PropertyName>
         if item.operation.kind == .delete {
-            // A delete may only follow on a record that is exactly what an edit before it sent, and no one else's.
+            // A delete may only follow if the record is exactly the one sent by an earlier edit, without other users'
+            // changes.
             guard sent.revision < item.operation.revision else { return false }
             others = Set(record.names).union(item.base?.names ?? [])
         } else {
-            // What only an earlier body named was taken back by this one, which then names it no more.
+            // A property that only an earlier body has was taken back by this one.
             others = Set(
                 item.operation.sent.filter { $0.revision < sent.revision }.flatMap { $0.final.names })
         }
@@ -255,9 +256,9 @@ struct SentRevisionEvidence {
         }
     }
 
-    /// What the send was to change: where a record goes out whole, the rest of it is only repeated, and a server may keep
-    /// some of that itself, such as who was the last to write. What was taken out it may have set again by itself, to
-    /// another value than before.
+    /// Returns the intended changes of the send. If a record is sent whole, the rest of it is only repeated, and a
+    /// server may set some of that itself, such as the last author. A removed property may also have been set again by
+    /// the server, to another value than before.
     private func changes(by sent: SentBody, shownBy record: JSON) -> JSON {
         guard item.operation.kind == .update, let base = item.base else { return sent.final }
         let own = columns.system.union([columns.id])

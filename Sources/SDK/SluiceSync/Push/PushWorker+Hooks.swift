@@ -3,10 +3,10 @@ internal import SluiceBase
 internal import SluiceWire
 
 extension PushWorker {
-    /// How much of an answer's body hooks see.
+    /// The number of bytes of an answer's body that hooks see.
     private static let mostBodyBytes = 65_536
 
-    /// The event, with the points at which hooks want to be asked about its operation.
+    /// Returns the event with the hook points that apply to its operation.
     func asking(_ event: OperationSession.Event) -> OperationSession.Event {
         guard !options.hooks.isEmpty, case .loaded(var item) = event else { return event }
         for point in [HookPoint.beforePush, .onPushError]
@@ -16,7 +16,7 @@ extension PushWorker {
         return .loaded(item)
     }
 
-    /// Asks the hooks whether to send an operation: the first that does not just send it decides.
+    /// Asks the hooks whether to send an operation: the first decision other than `send` counts.
     func review(_ item: PushItem) async -> OperationSession.Event {
         do {
             let chain = AskedHooks(options.hooks, .beforePush, table: item.operation.table)
@@ -37,8 +37,7 @@ extension PushWorker {
         }
     }
 
-    /// Asks the hooks what becomes of an operation that did not go through: the first that does not leave it to the
-    /// next decides.
+    /// Asks the hooks about a failed operation: the first decision other than `next` counts.
     func consult(_ failure: PushFailure) async throws -> HookVerdict<PushErrorDecision> {
         let operation = failure.operation
         let chain = AskedHooks(options.hooks, .onPushError, table: operation.table)
@@ -51,7 +50,7 @@ extension PushWorker {
         return HookVerdict(.next)
     }
 
-    /// The answer, with what hooks are to see of a failure.
+    /// Returns the answer, with a failure's body and delay for hooks.
     func answer(_ response: Response, for item: PushItem) -> PushAnswer {
         var answer = client.dialect.pushAnswer(response)
         answer.record = answer.record?.without(options.localOnly.columns[item.operation.table])

@@ -2,7 +2,7 @@ internal import SluiceBase
 internal import SluiceWire
 
 extension PushWorker {
-    /// Reads operations that are begun together, all on one state of the store.
+    /// Reads operations that begin together, all on one state of the store.
     ///
     /// - Returns: an event for each, in their order.
     func load(_ queued: [QueuedOperation]) async -> [PushSession.Event] {
@@ -33,10 +33,10 @@ extension PushWorker {
 
     private func load(_ queued: QueuedOperation, _ reader: any StoreReader) throws -> OperationSession.Event {
         let queue = QueueReader(reader)
-        // Out of a group, too, it goes only by a decision: then the others are the group.
+        // A group member, too, leaves the queue only by a decision; the others then are the group.
         guard var operation = try queue.operation(queued.id) else { return .notLoaded(.gone) }
-        // One that was moved after others is read again at its new place. A group is not: the others would go
-        // without it, so the next push reads it anew.
+        // A moved operation is read again at its new place. A group member is not: the others would be sent without it,
+        // so the next push reads it.
         guard operation.sequence == queued.sequence else {
             return .notLoaded(queued.group == nil ? .gone : .moved)
         }
@@ -46,10 +46,10 @@ extension PushWorker {
         guard !operation.isHeld, onRecord.first?.id == operation.id else { return .notLoaded(.held) }
         if try QueueOutline(store: reader, options).isAheadOfParent(queued) { return .notLoaded(.moved) }
         let state = try queue.state(of: id, in: table)
-        // A frozen body stays as it is: the record has moved on, and its successor will send that.
+        // A frozen body stays as it is: the record has changed since, and its successor will send that change.
         let isFrozen = operation.state == .inFlight || onRecord.count > 1
         let made = operation.sentAsIs?.local ?? operation.frozen
-        // No task waits for that send's answer any more: the process ended, or its commit failed.
+        // No task waits for this send's answer any more: the process ended, or its commit failed.
         if operation.state == .inFlight { operation.isUncertain = true }
         let local: JSON?
         switch operation.kind {

@@ -3,22 +3,22 @@ internal import SluiceBase
 internal import SluiceWire
 
 extension PushWorker {
-    /// What sending an operation begins with.
+    /// The result of preparing an operation for sending.
     enum Preparation {
-        /// The operation, with all that its request needs.
+        /// The operation, with all data for its request.
         case item(PushItem)
-        /// Nothing has to be sent: this is as good as an answer.
+        /// Nothing has to be sent: this counts as the answer.
         case answer(PushItem, PushAnswer)
         /// The operation was changed since it was read.
         case changed
     }
 
-    /// Reads the record first where nothing is known that the change could be made on: its version becomes the
-    /// condition of the first send and of each repeat, so that a repeat never does again what another has undone.
+    /// Reads the record first if the change has no known base: its version becomes the condition of the first send and
+    /// of each repeat, so that a repeat never redoes a change that another user has undone.
     ///
-    /// A change or a delete of a record that was never seen is judged by the record as it is. An undelete is made on
-    /// the tombstone; where the wire restores by PUT, that is also what to put. So is the record where an update puts it
-    /// whole and hooks may have stored another than the server sent.
+    /// A change or a delete of a record never seen is judged by the current record. An undelete is made on the
+    /// tombstone; if the wire restores by PUT, the tombstone is also the body. The record is also read before an update
+    /// that sends it whole, if hooks may have stored another record than the server sent.
     func prepare(_ item: PushItem) async throws -> Preparation {
         let operation = item.operation
         func version(_ record: JSON?) -> String? {
@@ -35,13 +35,13 @@ extension PushWorker {
         var item = item
         item.answeredBy += found.answeredBy
         guard let record = found.record else {
-            // A server that shows no deleted records has to answer itself whether there is one.
+            // A server that hides deleted records has to decide itself whether there is one.
             if operation.kind == .undelete, !isPut { return .item(item) }
             return .answer(
                 item, PushAnswer(status: 404, message: "the server has no such record, not even a deleted one"))
         }
         if version(record) != nil {
-            // A tombstone that is seen only after a send may be a newer one than that send found.
+            // A tombstone read only after a send may be newer than the one at the time of the send.
             guard operation.kind == .undelete, columns.isDeleted(record), !operation.isUncertain else {
                 return .answer(
                     item,
@@ -56,14 +56,14 @@ extension PushWorker {
         return .item(item)
     }
 
-    /// Whether an update would send what hooks have made of the server's record. Once it was sent it stands on the
+    /// Whether an update would send the hooks' changes of the server's record. After its first send it is based on the
     /// server's own.
     private func isRevised(_ item: PushItem) -> Bool {
         columns.replaces && item.operation.sent.isEmpty
             && AskedHooks(options.hooks, .afterPull, table: item.operation.table) != nil
     }
 
-    /// Puts an update on the server's own record.
+    /// Rebases an update onto the server's own record.
     private func onServersRecord(_ item: PushItem) async throws -> Preparation {
         let found = try await readBack(item)
         var item = item
@@ -83,8 +83,8 @@ extension PushWorker {
         return grounded.map { .item($0) } ?? .changed
     }
 
-    /// The operation of a new record under the id by which the server will know it, where that is another: that of the key
-    /// which the application gave under the server's own names. What was sent once keeps the id with which it was sent.
+    /// Gives an insert the record's future id on the server, if that differs: the id of the key that the application
+    /// set under the server's own names. An operation once sent keeps its id.
     private func named(_ item: PushItem) async throws -> Preparation {
         guard let naming, item.operation.sent.isEmpty, let local = item.local else { return .item(item) }
         let (table, id) = (item.operation.table, item.operation.recordID)
@@ -102,8 +102,8 @@ extension PushWorker {
         return .answer(item, PushAnswer(status: 422, message: refusal))
     }
 
-    /// Has the wire's adapter read the server's description of a table, with a request that passes the filters. Where that
-    /// fails, so does the change itself, and says why.
+    /// Makes the wire's adapter read the server's description of a table, with a request that passes the filters. If it
+    /// fails, the change fails too and reports the reason.
     private func describe(_ table: String) async throws {
         let path = client.endpoint.target(["tables", table, RecordName.path])
         let head = HTTPRequest(

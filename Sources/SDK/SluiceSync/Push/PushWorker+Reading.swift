@@ -2,9 +2,9 @@ internal import SluiceBase
 internal import SluiceWire
 
 extension PushWorker {
-    /// The operation's record by its id, from the list: the by-id route may hide a deleted one.
+    /// Reads the operation's record by its id, from the list: the by-id route may hide a deleted one.
     ///
-    /// - Returns: the record, nil if there is none, and the plugins that have made or rewritten an answer.
+    /// - Returns: the record, nil if there is none, and the plugins that made or rewrote an answer.
     func readBack(_ item: PushItem) async throws -> (record: JSON?, answeredBy: [String]) {
         let (table, id) = (item.operation.table, item.operation.recordID)
         let version = columns.version
@@ -15,7 +15,7 @@ extension PushWorker {
         if let index = page.rows.firstIndex(where: { $0.id.isSame(as: id) }) {
             try await refuseOld(page.rows[index], of: item)
             var record = page.record(at: index)
-            // Some lists leave out the versions that records have.
+            // Some lists omit the records' versions.
             if record[version]?.string == nil, item.base?[version]?.string != nil {
                 let found = try await lookup(table, id)
                 record = found.record ?? record
@@ -38,8 +38,8 @@ extension PushWorker {
         return (nil, answeredBy)
     }
 
-    /// Has the change wait where the server shows a version of the record that is known to be replaced: a copy of its data
-    /// that lags says nothing of the record as it is.
+    /// Throws if the server shows a version known to be replaced, so that the change waits: a lagging replica proves
+    /// nothing about the current record.
     private func refuseOld(_ row: RowPage.Row, of item: PushItem) async throws {
         let (table, id) = (item.operation.table, item.operation.recordID)
         let (server, now) = (client.endpoint.identity, options.environment.now())
@@ -57,7 +57,7 @@ extension PushWorker {
         return (try client.dialect.page(in: response, for: request.context), response.madeBy)
     }
 
-    /// The record by the by-id route; nil where that does not show it.
+    /// Returns the record from the by-id route; nil if not found there.
     private func lookup(_ table: String, _ id: RecordID) async throws -> (record: JSON?, answeredBy: [String]) {
         var request = client.dialect.lookup(table: table, id: id, endpoint: client.endpoint)
         request.context.source = .push

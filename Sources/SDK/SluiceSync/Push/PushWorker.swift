@@ -13,9 +13,10 @@ final class PushWorker: Sendable {
     let batches: BatchSupport
     let columns: PushColumns
     let committer: PushCommitter
-    /// What knows the ids of new records before they are sent; nil on a wire that takes the records' own.
+    /// The adapter that knows the ids of new records before they are sent; nil on a wire that accepts the records' own
+    /// ids.
     let naming: (any RecordNaming)?
-    /// The tables whose cursors of other servers and users have been looked at since the push began.
+    /// The tables whose cursors of other servers and users were restarted since the push began.
     private let restarted = Mutex<Set<String>>([])
 
     init(
@@ -85,7 +86,7 @@ final class PushWorker: Sendable {
     }
 
     private func write(_ commit: PushCommit) async throws -> OperationSession.Event {
-        // While this push has the lease, no other source's cursor moves.
+        // Once per table: while this push has the lease, no other source's cursor moves.
         let table = commit.answeredTable.flatMap { table in
             restarted.withLock { $0.contains(table) } ? nil : table
         }
@@ -139,7 +140,7 @@ final class PushWorker: Sendable {
                 guard let outgoing else { throw SealRefused() }
                 sealed.withLock {
                     $0.wasSealed(as: outgoing.operation)
-                    // An adapter says itself what it makes of it.
+                    // An adapter reports the request that it actually sends.
                     $0.item.request = isAdapted ? nil : SentRequest(outgoing.request, to: endpoint)
                 }
                 return outgoing.request
@@ -167,7 +168,7 @@ final class PushWorker: Sendable {
         error is SealRefused || (error as? SluiceError)?.cause is SealRefused
     }
 
-    /// The commit with what it stores for people to read as they may see it.
+    /// Returns the commit with secrets hidden in the server's record that people may read.
     private func shown(_ commit: PushCommit) -> PushCommit {
         guard case .held(let item, let state, var failure, let conflict) = commit else { return commit }
         failure.serverRecord = failure.serverRecord.map {
@@ -189,13 +190,13 @@ final class PushWorker: Sendable {
     }
 }
 
-/// The record was edited between reading and sealing the operation, or a repeat would be another request.
+/// The sealing of a request was refused: the record was edited since it was read, or a repeat would differ.
 struct SealRefused: Error {}
 
 /// The state of an operation while its request is in flight.
 private struct Sealed: Sendable {
     var item: PushItem
-    /// How often it was sealed.
+    /// The number of seals.
     var count = 0
     /// Whether the last attempt is known not to have reached the server.
     var wasUnsent = false
@@ -216,7 +217,7 @@ private struct Sealed: Sendable {
 }
 
 extension SluiceError {
-    /// Any error as one of ours.
+    /// Wraps any error in a ``SluiceError``.
     package init(wrapping error: any Error) {
         switch error {
         case let error as SluiceError: self = error
@@ -228,17 +229,17 @@ extension SluiceError {
 }
 
 extension PushWorker {
-    /// Repeats an earlier revision of the operation under its own request id, to learn what became of it.
+    /// Repeats an earlier revision of the operation under its own request id, to learn its outcome.
     ///
-    /// The record is known to be another than the one that it was made on. So a server that remembers requests answers
-    /// with what it remembers, or refuses what it has never done.
+    /// The record is known to differ from the revision's base. So a server that remembers requests returns the
+    /// remembered answer, or refuses a revision never applied.
     ///
-    /// - Returns: the answer; nil where the filters make another request of it than they did then.
+    /// - Returns: the answer; nil if the filters now make another request of it.
     func ask(_ item: PushItem, about sent: SentBody) async throws -> OperationSession.Event {
         var earlier = item
         earlier.operation.revision = sent.revision
         earlier.local = sent.local
-        // A change that a delete has become since, or the other way round, is asked about as what it was.
+        // If the operation has become a delete since, or the other way round, the earlier kind is repeated.
         if sent.local == nil { earlier.operation.kind = .delete }
         let requests = PushRequests(dialect: client.dialect, endpoint: client.endpoint, localOnly: options.localOnly)
         var request = try requests.request(for: earlier)
@@ -255,7 +256,7 @@ extension PushWorker {
     }
 }
 
-/// Makes the request for an operation: what changed since its base, on top of the base's version.
+/// Makes the request for an operation: the changes since its base, conditional on the base's version.
 struct PushRequests {
     let dialect: Dialect
     let endpoint: Endpoint
@@ -293,7 +294,7 @@ struct PushRequests {
         return request
     }
 
-    /// The local record without what only the server sets.
+    /// Returns the local record without system and local-only columns.
     private func plain(_ item: PushItem) throws(SluiceError) -> JSON {
         guard let local = item.local else {
             throw SluiceError(

@@ -1,7 +1,7 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// A record of a table, wherever ids are compared: two ids are one only if their code points are.
+/// The key of a record, for comparisons: two ids are equal only if their code points are.
 struct RecordKey: Sendable, Hashable {
     let table: String
     let id: RecordID
@@ -12,7 +12,7 @@ struct RecordKey: Sendable, Hashable {
     }
 }
 
-/// An operation as the order of a push needs it: of its content only what it refers to.
+/// An operation reduced to the data that orders a push: of its content only the references.
 struct QueuedOperation: Sendable, Hashable {
     /// The operation's id.
     package var id: String
@@ -22,23 +22,23 @@ struct QueuedOperation: Sendable, Hashable {
     package var table: String
     /// The record.
     package var recordID: RecordID
-    /// What it does.
+    /// The kind of the operation.
     package var kind: TableOperation.Kind
-    /// The group with which it goes.
+    /// The transaction group.
     package var group: String?
-    /// The user whose change it is; empty for no user's in particular.
+    /// The user who made the change; empty for no particular user.
     package var user = ""
     /// The application's tags.
     package var tags: Set<String> = []
-    /// Whether it waits for someone: pushes pass it by.
+    /// Whether it waits for a decision: pushes skip it.
     package var isHeld = false
-    /// The records that its record refers to, by the columns of the declared dependencies.
+    /// The records referenced by its record, by the columns of the declared dependencies.
     var parents: Set<RecordKey> = []
-    /// Those that it refers to on the server until this operation is done, as far as that is known.
+    /// The records referenced on the server until this operation is applied, as far as known.
     var formerParents: Set<RecordKey> = []
-    /// The places of the operations that make its parents, as far as the order of the push knows them.
+    /// The places of the operations that create its parents, as far as the schedule knows them.
     var knownMakers: Set<Int64> = []
-    /// Whether a dependency without a column orders this table.
+    /// Whether a dependency without a column applies to this table.
     var isOrderedByTable = false
 
     package init(id: String, sequence: Int64, table: String, recordID: RecordID, kind: TableOperation.Kind) {
@@ -54,15 +54,15 @@ struct QueuedOperation: Sendable, Hashable {
 }
 
 extension TableOperation.Kind {
-    /// Whether the server has the record only after this.
+    /// Whether the record exists on the server only after the operation.
     fileprivate var makesRecord: Bool { self == .insert || self == .undelete }
 }
 
-/// Reads the queue as the order of a push needs it: once, and then only what has come after it.
+/// Reads the queue for the schedule of a push: once, and then only later operations.
 struct QueueOutline {
     let store: any StoreReader
     let dependencies: [TableDependency]
-    /// How many operations are read at a time.
+    /// The number of operations read at a time.
     let part: Int
 
     init(store: any StoreReader, _ options: SyncOptions) {
@@ -70,10 +70,10 @@ struct QueueOutline {
         (dependencies, part) = (options.dependencies, options.queuePart)
     }
 
-    /// The operations after that place of the queue, or from its beginning: all of them, or the first part.
+    /// Returns the operations after that place of the queue, or from its beginning: all of them, or the first part.
     ///
-    /// An operation can be judged by those before it on its record alone where no tables depend on each other and no
-    /// changes go together. Then a long queue is read in parts.
+    /// Without table dependencies and groups an operation depends only on earlier ones of its record. Then a long queue
+    /// is read in parts.
     func event(after sequence: Int64?) throws -> PushSession.Event {
         guard sequence == nil, dependencies.isEmpty, try !hasGroups() else {
             return .queued(try operations(after: sequence ?? 0))
@@ -89,9 +89,9 @@ struct QueueOutline {
             .isEmpty
     }
 
-    /// The operations after that place of the queue, in order.
+    /// Returns the operations after that place of the queue, in order.
     ///
-    /// They are read in parts, because the records of a long queue take much more memory than what is kept of each.
+    /// They are read in parts, because the records of a long queue take much more memory than the reduced operations.
     private func operations(after sequence: Int64) throws -> [QueuedOperation] {
         var operations: [QueuedOperation] = []
         while true {
@@ -101,7 +101,7 @@ struct QueueOutline {
         }
     }
 
-    /// The next part of the queue after that place, up to and with the other one.
+    /// Returns the next part of the queue after the first place, up to and including the second.
     func part(after sequence: Int64, through last: Int64) throws -> [QueuedOperation] {
         try operations(after: sequence, through: last, most: part)
     }
@@ -120,9 +120,9 @@ struct QueueOutline {
         return try store.records(matching: query).map(operation)
     }
 
-    /// Whether the operation's record refers by now to one that is still to be made, of which the order of the push did
-    /// not know: the record referred to another when the order was read, or a decision has made an insert of the
-    /// parent's update since. Then the operation may be ahead of its turn.
+    /// Whether the operation's record now refers to an uncreated parent unknown to the schedule, so that the operation
+    /// may be ahead of its turn. Either the reference has changed since the queue was read, or a decision has turned
+    /// the parent's update into an insert.
     func isAheadOfParent(_ operation: QueuedOperation) throws -> Bool {
         let references = references(of: operation.table)
         guard operation.kind != .delete, !references.isEmpty else { return false }
@@ -175,7 +175,7 @@ struct QueueOutline {
         operation.parents = Set(
             [local, stored?.frozen, stored?.sent.last?.local, operation.kind == .undelete ? state?.base : nil]
                 .flatMap(parents))
-        // The server's record comes to refer to what stands before this in the queue, too.
+        // Earlier operations of the record also set references on the server.
         let earlier = try queue.all(on: operation.recordID, in: operation.table)
             .filter { $0.sequence < operation.sequence }
         operation.formerParents = Set(

@@ -6,23 +6,23 @@ struct ReplayedAnswer {
     let operation: TableOperation
     let columns: PushColumns
 
-    /// Whether a pull has brought a later record than the answer tells of: a send that took effect only now would have
-    /// found the record that it was made on.
+    /// Whether a pull has brought a later record than the answer's: a send applied just now would have found its base
+    /// unchanged.
     func isOlder(_ server: JSON?, than state: RecordState?) -> Bool {
         guard operation.isUncertain, let state, state.mirror != nil || (server != nil && state.base != nil) else {
             return false
         }
-        // What an undelete was made on is gone as far as is known here.
+        // The tombstone of an undelete is no longer known here.
         if operation.kind == .undelete, state.mirror == nil { return false }
         let known = version(state.mirror)
         return known != (sent.map(\.known) ?? version(state.base)) && known != version(server)
     }
 
-    /// Whether an answer can be a remembered one although nothing in it shows that: an insert or an undelete takes
-    /// effect whatever the record was before, so the record may as well have gone and be made anew just now.
+    /// Whether an answer can be a replay without any sign of it. An insert or an undelete takes effect whatever the
+    /// record was before, so the record may also have been deleted and created again just now.
     var mayBeOld: Bool { operation.isUncertain && (operation.kind == .insert || operation.kind == .undelete) }
 
-    /// Whether such an answer and the newest record that is known cannot be put in order of time.
+    /// Whether the time order of such an answer and the newest known record is unknown.
     func isDoubtful(_ server: JSON, beside state: RecordState) -> Bool {
         guard let mirror = state.mirror else { return true }
         let known = version(mirror)

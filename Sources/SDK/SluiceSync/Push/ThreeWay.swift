@@ -1,6 +1,6 @@
 public import SluiceBase
 
-/// The records of a conflict that both sides still have, property by property: which side changed it since the base.
+/// The records of a conflict that exists on both sides, compared property by property with the base.
 struct ThreeWay {
     /// The side that changed a property.
     enum Change { case neither, client, server, both }
@@ -10,7 +10,8 @@ struct ThreeWay {
     private let base: JSON
     private let sent: [SentBody]
 
-    /// The three records; nil where one side has deleted it. Without a base each side has made all that it has.
+    /// Makes the comparison; nil where one side has deleted the record. Without a base every property counts as
+    /// changed.
     init?(_ conflict: Conflict) {
         guard let client = conflict.client, let server = conflict.server, !conflict.isDeletedOnServer else {
             return nil
@@ -21,22 +22,23 @@ struct ThreeWay {
         sent = conflict.operation.sent
     }
 
-    /// The properties that any of the three has.
+    /// The properties of all three records.
     var names: [PropertyName] { Set(client.names).union(server.names).union(base.names).sorted() }
 
-    /// The side that changed the property. Null and absent are the same here: servers differ in which of the two they write.
+    /// Returns the side that changed the property. Null and absent are equal here, because servers differ in writing
+    /// one or the other.
     func change(of name: PropertyName) -> Change {
         let (mine, theirs, old) = (client[name] ?? .null, server[name] ?? .null, base[name] ?? .null)
         if mine == theirs { return .neither }
         if theirs == old { return .client }
-        // A value of ours that has arrived and was taken back here since is no change of the other side's.
+        // A local value that reached the server and was reverted here since is no change by the server.
         if sent.contains(where: { $0.mayBeDone && $0.final[name] == theirs }) { return .client }
         return mine == old ? .server : .both
     }
 
-    /// The record in which each property is of the side that changed it.
+    /// Returns the record with each property from the side that changed it.
     ///
-    /// - Parameter side: whose value a property gets that both changed.
+    /// - Parameter side: the side whose value is used for a property that both changed.
     func record(preferring side: FieldMerge.Side) -> JSON {
         var record = server
         for name in names {
@@ -46,7 +48,7 @@ struct ThreeWay {
         return record
     }
 
-    /// The record of a handler, where what it leaves as the base has it is of the side that changed it.
+    /// Completes a handler's record: a property left at its base value is taken from the side that changed it.
     func completed(_ record: JSON) -> JSON {
         guard record.kind == .object else { return record }
         let given = Self.spelled(record, like: server)
@@ -67,16 +69,16 @@ struct ThreeWay {
 }
 
 extension Conflict {
-    /// The record that a merge begins with: each property is of the side that changed it, and the application's where
-    /// both did. Nil where one side has deleted the record.
+    /// The starting point of a merge: each property is from the side that changed it, and from the application if both
+    /// did. Nil where one side has deleted the record.
     public var merged: JSON? { merged(preferring: .client) }
 
-    /// The same, with the values of that side where both changed a property.
+    /// Returns the merged record, with the given side's value for a property that both changed.
     package func merged(preferring side: FieldMerge.Side) -> JSON? { ThreeWay(self)?.record(preferring: side) }
 }
 
 extension ConflictDecision {
-    /// The record that both sides have after the decision; nil where there is none, or nothing is decided.
+    /// Returns the record on both sides after the decision; nil if there is none, or nothing is decided.
     package func record(in conflict: Conflict) -> JSON? {
         switch self {
         case .merge(let record): ThreeWay(conflict)?.completed(record) ?? record
@@ -87,7 +89,7 @@ extension ConflictDecision {
         }
     }
 
-    /// The record that the decision's maker gave.
+    /// The record given with the decision.
     package var given: JSON? {
         switch self {
         case .merge(let record), .replace(let record): record

@@ -16,7 +16,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         }
     }
 
-    /// Calls `deliver` with everything from now on, for as long as the subscription lives.
+    /// Calls `deliver` with every later event, for as long as the subscription lives.
     func subscribe(_ deliver: @escaping @Sendable (Element) -> Void) -> Subscription {
         let id = state.withLock { state in
             state.nextID += 1
@@ -26,7 +26,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         return Subscription { [weak self] in self?.state.withLock { $0.subscribers[id] = nil } }
     }
 
-    /// A mailbox with all from now on, for as long as the subscription lives.
+    /// Returns a mailbox that receives every later event, for as long as the subscription lives.
     func subscribe<Contents: Backlog>(
         into contents: Contents
     ) -> (Mailbox<Contents>, Subscription) where Contents.Element == Element {
@@ -35,7 +35,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 }
 
-/// The consumer's part of a subscription: events stop when it is released.
+/// The consumer's handle of a subscription: events stop when it is released.
 final class Subscription: Sendable {
     private let end: @Sendable () -> Void
 

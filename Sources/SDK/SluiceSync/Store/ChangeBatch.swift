@@ -1,8 +1,8 @@
-/// What one transaction changed, once it was committed.
+/// The changes of one committed transaction.
 ///
-/// A batch that holds more than a consumer should have to keep names tables in place of records: see ``reloads``.
+/// A batch too large for a consumer to keep names tables instead of records: see ``reloads``.
 public struct ChangeBatch: Sendable, Hashable {
-    /// What to read anew because the records that changed are not listed one by one.
+    /// The tables to read again, because their changed records are not listed one by one.
     public enum Reload: Sendable, Hashable {
         /// These tables; often none.
         case tables(Set<String>)
@@ -10,11 +10,11 @@ public struct ChangeBatch: Sendable, Hashable {
         case everything
     }
 
-    /// The batch's number in its context: larger for what was committed later. Numbers are left out.
+    /// The batch's number in its context: larger for later commits. Numbers may be skipped.
     public var id: UInt64
     /// The records that changed, each once.
     public var changes: [StoreChange]
-    /// Of which tables more has changed than ``changes`` lists.
+    /// The tables with more changes than ``changes`` lists.
     public var reloads: Reload
 
     /// A batch.
@@ -24,7 +24,7 @@ public struct ChangeBatch: Sendable, Hashable {
         self.reloads = reloads
     }
 
-    /// Whether the batch can concern what was read of the table.
+    /// Whether the batch can affect data read from the table.
     public func concerns(_ table: String) -> Bool {
         switch reloads {
         case .everything: true
@@ -32,7 +32,7 @@ public struct ChangeBatch: Sendable, Hashable {
         }
     }
 
-    /// This batch and a later one as one that names tables only.
+    /// Returns one batch for this and a later one, which names tables only.
     func coalesced(with later: ChangeBatch) -> ChangeBatch {
         let reloads: Reload
         if case .tables(let mine) = self.reloads, case .tables(let theirs) = later.reloads {

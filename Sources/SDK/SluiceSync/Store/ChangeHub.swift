@@ -1,27 +1,27 @@
 package import SluiceBase
 internal import Synchronization
 
-/// Publishes what the engine commits, in the order in which it was committed.
+/// Publishes the engine's commits, in commit order.
 ///
-/// A transaction is watched as closely as somebody listens when it begins; while nobody does, it runs on the store's
-/// own writer. Someone who begins to listen in its midst is told to read everything anew.
+/// The subscribers at a transaction's begin decide how closely it is recorded; without any, it runs on the store's own
+/// writer. A subscriber that joins during such a transaction gets a batch that reloads everything.
 final class ChangeHub: Sendable {
     private struct Commit: Sendable {
         var source: ChangeSource
         var batch: ChangeBatch?
     }
 
-    /// Each commit's source, whatever it changed.
+    /// The source of each commit, whatever it changed.
     let commits = Broadcast<ChangeSource>()
-    /// Batches for those who want to know of tables only.
+    /// Batches for subscribers to tables only.
     let tables = Broadcast<ChangeBatch>()
-    /// Batches for those who want to know of records.
+    /// Batches for subscribers to records.
     let records = Broadcast<ChangeBatch>()
     private let order = Mutex(CommitOrder<Commit>())
 
     private var detail: ChangeDetail { records.isObserved ? .records : tables.isObserved ? .tables : .nothing }
 
-    /// Runs `body` as one transaction of `store`, and publishes what it changed when it is committed.
+    /// Runs `body` as one transaction of `store`, and publishes its changes after the commit.
     func write<Result: Sendable>(
         to store: any LocalStore, from source: ChangeSource, _ body: @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result {
@@ -64,7 +64,7 @@ final class ChangeHub: Sendable {
         }
         guard let taken else { return }
         let commit = commit(taken)
-        // Under the lock, so that nobody is told of a later commit first. Telling waits for nobody.
+        // Under the lock, so that no subscriber gets a later commit first. Delivery never waits.
         order.withLock { order in
             for commit in order.end(taken, commit) {
                 commits.send(commit.source)
@@ -77,7 +77,7 @@ final class ChangeHub: Sendable {
 }
 
 extension SyncEnvironment {
-    /// Where commits are published; a context sets its own.
+    /// The publisher of commits; a context sets its own.
     var changes: ChangeHub? {
         get { publisher as? ChangeHub }
         set { publisher = newValue }
@@ -85,9 +85,9 @@ extension SyncEnvironment {
 }
 
 extension LocalStore {
-    /// Runs `body` as one transaction, reports its commit point before and after it, and publishes what it changed.
+    /// Runs `body` as one transaction, reports its commit point before and after it, and publishes its changes.
     ///
-    /// - Parameter source: who changes records; nil for the one that belongs to the point.
+    /// - Parameter source: the source of the changes; nil for the point's own source.
     package func write<Result: Sendable>(
         at point: CommitPoint, _ environment: SyncEnvironment, from source: ChangeSource? = nil,
         _ body: @Sendable (any StoreWriter) throws -> Result
@@ -106,20 +106,20 @@ extension LocalStore {
 
 /// Publishes commits in the order in which they were made.
 ///
-/// Transactions run one after the other, so a number taken inside one is its place. The tasks that made them go on in
-/// any order: what comes early waits here until all before it have ended.
+/// Transactions run one after the other, so a number taken inside one is its place. Their tasks continue in any order:
+/// an early commit waits here until all before it have ended.
 struct CommitOrder<Item: Sendable>: Sendable {
     private var next: UInt64 = 1
     private var first: UInt64 = 1
     private var ended: [UInt64: Item?] = [:]
 
-    /// The number of the transaction that runs now.
+    /// Returns the number of the current transaction.
     mutating func begin() -> UInt64 {
         defer { next += 1 }
         return next
     }
 
-    /// Takes what is to be told of a transaction, nil for one that rolled back, and gives what can be told by now.
+    /// Takes the item of a transaction, nil after a rollback, and returns the items that can now be published.
     mutating func end(_ number: UInt64, _ item: Item?) -> [Item] {
         ended[number] = .some(item)
         var ready: [Item] = []
@@ -131,11 +131,11 @@ struct CommitOrder<Item: Sendable>: Sendable {
     }
 }
 
-/// Who changed records of the local store.
+/// The cause of a change to records of the local store.
 public enum ChangeSource: String, Sendable, Hashable, CaseIterable {
-    /// The application, or someone who repairs the queue.
+    /// The application, or a repair of the queue.
     case local
-    /// A push: the server's answer to a change that was made here.
+    /// A push: the server's answer to a local change.
     case push
     /// A pull.
     case pull
@@ -146,7 +146,7 @@ public enum ChangeSource: String, Sendable, Hashable, CaseIterable {
 }
 
 extension CommitPoint {
-    /// Who changes records at that point, unless the caller names another.
+    /// The source of changes at that point, unless the caller names another.
     var source: ChangeSource {
         switch self {
         case .localChange, .schema, .key: .local

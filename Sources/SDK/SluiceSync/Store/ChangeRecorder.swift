@@ -1,16 +1,16 @@
 public import SluiceBase
 internal import SluiceWire
 
-/// How closely a transaction's changes are watched: as closely as somebody listens.
+/// The detail of a transaction's recorded changes: as much as some subscriber needs.
 enum ChangeDetail: Int, Sendable, Comparable {
     case nothing, tables, records
 
     static func < (left: ChangeDetail, right: ChangeDetail) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a transaction has changed of the application's tables so far, with a record that is changed twice counted once.
+/// A transaction's changes to the application's tables so far. A record changed twice counts once.
 struct RecordedChanges: Sendable {
-    /// Of more changed records of one table only the table is named.
+    /// The largest number of changed records listed for one table; with more, only the table is named.
     static let limit = 10_000
 
     private struct Key: Hashable {
@@ -34,13 +34,13 @@ struct RecordedChanges: Sendable {
 
     mutating func note(table: String) { tables.insert(table) }
 
-    /// Looks whether a record that is about to change is there; `exists` is asked where that is not known yet.
+    /// Notes whether a record exists before its first change; `exists` is called only the first time.
     mutating func look(at id: RecordID, in table: String, exists: () throws -> Bool) rethrows {
         let key = Key(table: table, id: id)
         if records[key] == nil { records[key] = Presence(id: id, before: try exists()) }
     }
 
-    /// Notes that a record has changed that was looked at before.
+    /// Notes a change of a record that was looked at before.
     mutating func note(_ id: RecordID, in table: String, isThere: Bool) {
         let key = Key(table: table, id: id)
         guard let former = records[key]?.after else {
@@ -53,7 +53,7 @@ struct RecordedChanges: Sendable {
         if former != isThere { records[key]?.after = isThere }
     }
 
-    /// The changes as a batch; nil if nothing of the application's tables has changed.
+    /// The changes as a batch; nil if none of the application's tables has changed.
     func batch(_ id: UInt64, from source: ChangeSource) -> ChangeBatch? {
         let changes = order.compactMap { key -> StoreChange? in
             guard lists(key.table), let record = records[key], let after = record.after, record.before || after else {
@@ -67,7 +67,7 @@ struct RecordedChanges: Sendable {
     }
 }
 
-/// Writes through to a store's writer and notes what was changed. A page's rows stay bytes on their way.
+/// Writes through to a store's writer and records the changes. A page's rows are passed on as bytes.
 final class ChangeRecorder: StoreWriter, WrappingReader {
     private let writer: any StoreWriter
     private let detail: ChangeDetail
@@ -112,7 +112,8 @@ final class ChangeRecorder: StoreWriter, WrappingReader {
         return try change(ids, in: query.table, isThere: false) { try writer.delete(matching: query) }
     }
 
-    /// Carries a change of those records out and notes it. What fails is not noted, as a page may go on without it.
+    /// Carries out a change of those records and notes it. A failed change is not noted, because a page may continue
+    /// without it.
     private func change<Result>(
         _ ids: some Collection<RecordID>, in table: String, isThere: Bool, _ body: () throws -> Result
     ) throws -> Result {
@@ -131,9 +132,9 @@ final class ChangeRecorder: StoreWriter, WrappingReader {
     }
 }
 
-/// How one transaction changed one record of the local store.
+/// One transaction's change of one record of the local store.
 public struct StoreChange: Sendable, Hashable {
-    /// What became of it.
+    /// The kind of the change.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// It was not there before.
         case inserted
@@ -147,9 +148,9 @@ public struct StoreChange: Sendable, Hashable {
     public var table: String
     /// The record's id.
     public var recordID: RecordID
-    /// What became of it.
+    /// The kind of the change.
     public var kind: Kind
-    /// Who changed it.
+    /// The cause of the change.
     public var source: ChangeSource
 
     /// A change.

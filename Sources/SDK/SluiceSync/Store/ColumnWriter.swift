@@ -1,11 +1,11 @@
 package import SluiceBase
 
-/// Writes of rows that the engine makes for every change: by their columns, with no document in between. A store may offer
-/// them beside `put`; what wraps a store's writer does not, since it looks at records.
+/// Writes the engine's own rows by their columns, without a document in between, since every change needs such rows. A
+/// store may offer it beside `put`. Wrappers of a writer do not offer it, because they inspect records.
 package protocol ColumnWriter {
     /// Inserts or replaces a row with exactly the columns of `schema`.
     ///
-    /// - Returns: false where the row has to be put as a record, and nothing was done.
+    /// - Returns: false where the row must be put as a record; nothing was written.
     func put(_ id: RecordID, _ values: [ColumnValue], in schema: TableSchema) throws -> Bool
 }
 
@@ -19,7 +19,7 @@ extension StoreWriter {
     }
 }
 
-/// The value of a declared column, of the kind that its type takes.
+/// The value of a declared column, in the form that its type takes.
 package enum ColumnValue: Sendable {
     case null, text(String), integer(Int64), boolean(Bool)
     /// An array or an object.

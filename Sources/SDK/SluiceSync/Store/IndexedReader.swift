@@ -1,21 +1,21 @@
 package import SluiceBase
 
-/// Reads that the engine makes for every change: by columns that have an index. A store may offer them beside queries,
-/// which have to be read before they can be asked. What wraps a store's reader passes them on.
+/// Reads records by indexed columns, as the engine does for every change. A store may offer it beside queries, to save
+/// parsing them. Wrappers of a reader pass it on.
 package protocol IndexedReader {
-    /// The records whose columns have exactly those texts, in the order of another column, then by id; nil where the
-    /// store has to be asked with a query.
+    /// Returns the records whose columns have exactly those texts, in the order of another column, then by id; nil
+    /// where a query is needed.
     func records(
         in table: String, where texts: [(column: PropertyName, text: String)], by order: PropertyName
     ) throws -> [JSON]?
 
-    /// The largest integer in a column, or 0; nil where the store has to be asked with a query.
+    /// Returns the largest integer in a column, or 0; nil where a query is needed.
     func largest(_ column: PropertyName, in table: String) throws -> Int64?
 }
 
-/// A reader that passes on what another one offers.
+/// A reader that passes the indexed reads of another one on.
 package protocol WrappingReader: IndexedReader {
-    /// The other one.
+    /// The wrapped reader.
     var wrapped: any StoreReader { get }
 }
 

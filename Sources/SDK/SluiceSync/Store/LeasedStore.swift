@@ -1,7 +1,7 @@
 internal import SluiceBase
 
-/// A store as the holder of a lease writes it: each write first checks that the lease is still the holder's, in the
-/// same transaction. So a holder that stood still while another took over can do no harm when it wakes.
+/// A store that checks the lease: each write first checks, in the same transaction, that the lease is still the
+/// holder's. So a process that was suspended during a takeover can do no harm when it resumes.
 struct LeasedStore: LocalStore {
     private let store: any LocalStore
     /// The last holder before this one.
@@ -9,7 +9,7 @@ struct LeasedStore: LocalStore {
     /// This holder.
     private let holder: String
 
-    /// The store for a new holder, whose lease has been taken already.
+    /// Makes the store for a new holder, after it has taken the lease.
     init(_ store: any LocalStore, holder: String) async throws {
         self.store = store
         self.holder = holder
@@ -38,20 +38,20 @@ struct LeasedStore: LocalStore {
             throw SluiceError(
                 .storeLeaseLost, "another process took over the store's synchronisation, so this one ended; try again")
         }
-        // The first write: no transaction of its own, which would cost a wait for the disk.
+        // Part of the first write: a transaction of its own would cost a disk sync.
         try record.pass(to: holder, in: writer)
     }
 }
 
-/// Who synchronised the store last: the one record of ``schema``.
+/// The last holder of the store's lease: the one record of ``schema``.
 ///
-/// The lock that keeps others out is the kernel's, and a kernel's lock can be got around: someone breaks the
-/// lock of a process that hangs, a lock's file is deleted, a network's file system forgets. So each holder also writes itself
-/// down here with its first commit, and each of its commits looks whether that still stands.
+/// A kernel lock keeps other processes out, but it can be bypassed: a user breaks the lock of a hung process, the lock
+/// file is deleted, a network file system loses the lock. So each holder also writes its name here with its first
+/// commit, and each of its commits checks that the name is unchanged.
 struct LeaseRecord: Sendable, Hashable {
-    /// How often the lease has changed hands.
+    /// The number of times the lease has changed hands.
     var epoch: Int64
-    /// The last holder's own name for itself.
+    /// The name that the last holder gave itself.
     var holder: String
 
     static let schema = TableSchema("sluice_lease", columns: [.init("epoch", .integer), .init("holder", .string)])
@@ -62,7 +62,7 @@ struct LeaseRecord: Sendable, Hashable {
         self.holder = holder
     }
 
-    /// The record as the store has it.
+    /// Reads the record from the store.
     init(_ store: any StoreReader) throws {
         let record = try store.record(Self.id, in: Self.schema.name)
         self.init(epoch: record?["epoch"]?.int ?? 0, holder: record?["holder"]?.string ?? "")

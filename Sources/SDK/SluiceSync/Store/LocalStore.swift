@@ -1,8 +1,8 @@
 public import SluiceBase
 internal import Synchronization
 
-/// Where records are kept on this machine: tables of records, queries over them, and transactions. A store knows
-/// nothing of sync; the engine keeps its own rows in tables of the same store.
+/// A store for records on this machine: tables of records, queries over them, and transactions. A store knows nothing
+/// of sync; the engine keeps its own rows in tables of the same store.
 ///
 /// Bring your own by conforming to this protocol, and prove it with `LocalStoreConformance` from `SluiceTesting`.
 /// ``MemoryStore`` is the smallest example, `SQLiteStore` the one to use.
@@ -11,8 +11,7 @@ internal import Synchronization
 /// record as it was put, null or not, whether a column was declared for it or not; only the order of properties may
 /// change.
 public protocol LocalStore: Sendable {
-    /// Declares tables. Additions to what the store holds are made; a table or column that the list does not name
-    /// stays as it is.
+    /// Declares tables. New tables and columns are added; a table or column missing from the list stays as it is.
     ///
     /// - Throws: ``SluiceError`` of code `storeSchema` where a column's type differs from the one it has.
     func define(_ tables: [TableSchema]) async throws
@@ -22,27 +21,27 @@ public protocol LocalStore: Sendable {
     /// The reader is valid until `body` returns.
     func read<Result: Sendable>(_ body: @Sendable (any StoreReader) throws -> Result) async throws -> Result
 
-    /// Runs `body` as one transaction: what it wrote is there whole when this returns, and not at all if it throws or
-    /// the process dies. Writers run one after the other.
+    /// Runs `body` as one transaction: its writes are stored completely when this returns, and not at all if it throws
+    /// or the process dies. Writers run one after the other.
     ///
-    /// The writer is valid until `body` returns. Cancelling the task does not interrupt `body`. A store may take back
-    /// what `body` wrote and run it again, where a commit that several writes share has failed, for example.
+    /// The writer is valid until `body` returns. Cancelling the task does not interrupt `body`. A store may roll back
+    /// `body` and run it again, for example after a shared commit of several writes has failed.
     func write<Result: Sendable>(_ body: @Sendable (any StoreWriter) throws -> Result) async throws -> Result
 
     /// Ends the store's use; every call after it throws `storeClosed`. Closing twice is allowed.
     func close() async throws
 
-    /// Takes the lease, under which a store is pushed and pulled, or gives nil at once if somebody has it.
+    /// Takes the lease for pushing and pulling the store, or returns nil at once if it is held.
     ///
-    /// The default always gives one: right for a store that only one context uses.
+    /// The default always returns one, which suits a store used by a single context.
     func takeLease() async throws -> StoreLease?
 
-    /// Takes the lease away from whoever has it, so that the next ``takeLease()`` succeeds. The default does nothing.
+    /// Takes the lease away from its holder, so that the next ``takeLease()`` succeeds. The default does nothing.
     func breakLease() async throws
 }
 
 extension LocalStore {
-    /// A lease that keeps nobody out; see the requirement.
+    /// Returns a lease that excludes nobody; see the requirement.
     public func takeLease() async throws -> StoreLease? { StoreLease {} }
 
     /// Does nothing; see the requirement.
@@ -51,45 +50,45 @@ extension LocalStore {
 
 /// The reading half of a transaction.
 public protocol StoreReader {
-    /// The record with that id, or nil. A table that does not exist holds no record.
+    /// Returns the record with that id, or nil. A missing table holds no record.
     func record(_ id: RecordID, in table: String) throws -> JSON?
 
-    /// The records that match, in the query's order (then by id), with `skip`, `top` and `select` applied.
+    /// Returns the matching records, in the query's order (then by id), with `skip`, `top` and `select` applied.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for a query that means nothing.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for an invalid query.
     func records(matching query: Query) throws -> [JSON]
 
-    /// How many records match the query's filter; its `skip`, `top` and `select` do not count.
+    /// Returns the number of records that match the query's filter; its `skip`, `top` and `select` are ignored.
     func count(matching query: Query) throws -> Int
 
-    /// The tables that the store holds, as they are declared; those that were not, with no columns.
+    /// Returns the store's tables as declared; an undeclared table has no columns.
     func tables() throws -> [TableSchema]
 }
 
-/// The writing half of a transaction. It sees what it has written.
+/// The writing half of a transaction. Reads see its own writes.
 public protocol StoreWriter: StoreReader {
-    /// Inserts the record, or replaces the one with its id as a whole. A table that was not declared comes into being.
+    /// Inserts the record, or replaces the one with its id as a whole. An undeclared table is created.
     ///
     /// - Throws: ``SluiceError`` of code `invalidRecord` for a record without a string id.
     func put(_ record: JSON, in table: String) throws
 
-    /// Puts rows of a page, each as ``put(_:in:)`` would. A store may take them straight from the page's bytes; the
-    /// default makes records of them.
+    /// Puts rows of a page, each as ``put(_:in:)`` would. A store may read them directly from the page's bytes; the
+    /// default decodes them into records.
     func put(_ rows: RowPage.Selection, in table: String) throws
 
-    /// Removes the records with those ids. An id that is not there is no error.
+    /// Removes the records with those ids. An unknown id is no error.
     func delete(_ ids: [RecordID], from table: String) throws
 
-    /// Removes the records that match the query's filter, and returns how many they were.
+    /// Removes the records that match the query's filter, and returns their number.
     func delete(matching query: Query) throws -> Int
 
-    /// Declares a table anew: its columns and indexes are these from now on, whatever they were. Its records stay as
-    /// they are, property by property. A table that does not exist comes into being.
+    /// Replaces a table's declaration: its columns and indexes are these from now on. Its records keep all properties.
+    /// A missing table is created.
     ///
     /// - Throws: ``SluiceError`` of code `invalidTable` for names that are not allowed.
     func redeclare(_ table: TableSchema) throws
 
-    /// Removes a table with its records and its declaration. One that does not exist is no error.
+    /// Removes a table with its records and its declaration. A missing table is no error.
     func drop(_ table: String) throws
 }
 
@@ -100,19 +99,19 @@ extension StoreWriter {
     }
 }
 
-/// The right to synchronise a store: one holder at a time, among all that have the store open.
+/// The right to synchronise a store: one holder at a time, among all contexts and processes that have it open.
 ///
-/// It ends when it is released, when the value is gone, and, where a store is shared by processes, when the process
-/// ends, however that happens.
+/// It ends when it is released or deallocated. For a store shared by processes it also ends with the process, even
+/// after a crash.
 public final class StoreLease: Sendable {
     private let giveBack: Mutex<(@Sendable () -> Void)?>
 
-    /// A lease that ends by `giveBack`, which is called once.
+    /// Makes a lease that ends by `giveBack`, called once.
     public init(giveBack: @escaping @Sendable () -> Void) { self.giveBack = Mutex(giveBack) }
 
     deinit { release() }
 
-    /// Ends it. Doing so twice is allowed.
+    /// Ends the lease. Releasing twice is allowed.
     public func release() {
         let giveBack = giveBack.withLock { held in
             defer { held = nil }
@@ -123,8 +122,8 @@ public final class StoreLease: Sendable {
 }
 
 extension StoreReader {
-    /// All records of a table in the order of their ids, some at a time, so that a large table is never in memory
-    /// whole. Of what a writer puts meanwhile, those come too whose ids are still ahead.
+    /// Calls `body` with all records of a table in the order of their ids. It reads some at a time, so that a large
+    /// table is never in memory whole. Records put during the loop are included if their ids are still ahead.
     func forEachRecord(in table: String, _ body: (JSON) throws -> Void) throws {
         var last: String?
         while true {
@@ -136,8 +135,8 @@ extension StoreReader {
         }
     }
 
-    /// The record that an application names by that id: the one with the same bytes, or else the one whose id is that GUID in
-    /// small letters or in capitals, as the server may write it.
+    /// Returns the record for an application's id: the one with the same bytes, or else the one with the same GUID in
+    /// lower or upper case, as the server may write it.
     func record(named id: RecordID, in table: String) throws -> JSON? {
         for id in id.spellings { if let record = try record(id, in: table) { return record } }
         return nil

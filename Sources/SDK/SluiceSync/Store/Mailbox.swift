@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What waits for a consumer, bounded: each kind of event defines what is left out when the consumer is slow.
+/// A bounded list of events for one consumer. Each kind of event defines which ones are dropped for a slow consumer.
 protocol Backlog: Sendable {
     associatedtype Element: Sendable
     var isEmpty: Bool { get }
@@ -8,7 +8,7 @@ protocol Backlog: Sendable {
     mutating func popFirst() -> Element?
 }
 
-/// The newest events; of more than `limit` the oldest are left out.
+/// The newest events; beyond `limit` the oldest are dropped.
 struct Newest<Element: Sendable>: Backlog {
     let limit: Int
     private var elements: [Element] = []
@@ -25,8 +25,8 @@ struct Newest<Element: Sendable>: Backlog {
     mutating func popFirst() -> Element? { elements.isEmpty ? nil : elements.removeFirst() }
 }
 
-/// Where events wait for one consumer. Who sends never waits. A wait that is cancelled ends that wait alone: the next
-/// one gets what has come meanwhile.
+/// A queue of events for one consumer. Sending never waits. Cancelling a wait ends that wait alone: the next one gets
+/// the events since.
 final class Mailbox<Contents: Backlog>: Sendable {
     private struct State {
         var contents: Contents
@@ -46,10 +46,10 @@ final class Mailbox<Contents: Backlog>: Sendable {
         for waiter in waiting { waiter.resume() }
     }
 
-    /// The next event if there is one by now.
+    /// Returns the next event, or nil if there is none yet.
     func poll() -> Contents.Element? { state.withLock { $0.contents.popFirst() } }
 
-    /// Waits for the next event; nil once the task is cancelled.
+    /// Waits for the next event; returns nil once the task is cancelled.
     func next() async -> Contents.Element? {
         while !Task.isCancelled {
             if let element = poll() { return element }
@@ -58,7 +58,7 @@ final class Mailbox<Contents: Backlog>: Sendable {
         return nil
     }
 
-    /// Waits until there is something or the task is cancelled.
+    /// Waits until there is an event or the task is cancelled.
     private func wait() async {
         let id = state.withLock { state in
             state.lastWaiter += 1

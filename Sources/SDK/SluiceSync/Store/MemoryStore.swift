@@ -1,7 +1,7 @@
 public import SluiceBase
 internal import Synchronization
 
-/// A store in memory: gone when the process ends. For tests, and for what need not outlive the process.
+/// A store in memory: gone when the process ends. For tests, and for data that need not outlive the process.
 ///
 /// ```swift
 /// let store = MemoryStore()
@@ -9,9 +9,9 @@ internal import Synchronization
 /// let todos = try await store.read { try $0.records(matching: Query("todos")) }
 /// ```
 ///
-/// The state is kept twice: a transaction changes the writers' own, and what it changed is carried over to the one that
-/// readers see when it ends well, and back when it does not. So readers wait for nobody, and a small change of a large
-/// store is a small change.
+/// The state is kept twice, for writers and for readers. A transaction changes the writers' copy. Its changes are then
+/// copied to the readers' state, or undone from it after an error. So readers never wait, and the cost of a transaction
+/// depends on its changes, not on the size of the store.
 public final class MemoryStore: LocalStore {
     private let published = Mutex<MemoryStoreState?>(MemoryStoreState())
     private let writers = MemoryStoreWriters()
@@ -30,7 +30,7 @@ public final class MemoryStore: LocalStore {
         }
     }
 
-    /// Runs `body` on the state of this moment; see ``LocalStore/read(_:)``.
+    /// Runs `body` on the current state; see ``LocalStore/read(_:)``.
     public func read<Result: Sendable>(
         _ body: @Sendable (any StoreReader) throws -> Result
     ) async throws -> Result {
@@ -102,7 +102,7 @@ public final class MemoryStore: LocalStore {
 }
 
 extension MemoryStoreState {
-    /// Makes the changed records what they are in `other`.
+    /// Sets the changed records to their content in `other`.
     fileprivate mutating func copy(_ changes: [MemoryStoreTransaction.Change], from other: MemoryStoreState) {
         for change in changes {
             set(other.record(change.key, in: change.table), change.key, in: change.table, named: change.name)
@@ -110,7 +110,7 @@ extension MemoryStoreState {
     }
 }
 
-/// Lets one writer in at a time, with the state that writers work on.
+/// Runs one writer at a time, on the writers' state.
 private actor MemoryStoreWriters {
     private var working = MemoryStoreState()
 
@@ -119,18 +119,18 @@ private actor MemoryStoreWriters {
     ) rethrows -> Result { try body(&working) }
 }
 
-/// The lease of a store that lives in one process: the first to ask has it.
+/// The lease of a store within one process: the first caller gets it.
 package final class ExclusiveLease: Sendable {
     private struct State {
         var isHeld = false
-        /// Grows when the lease is taken away, so that who had it cannot give back another's.
+        /// A counter that grows when the lease is taken away, so that its former holder cannot release the next one's.
         var generation = 0
     }
     private let state = Mutex(State())
 
     package init() {}
 
-    /// The lease, or nil if somebody has it.
+    /// Takes the lease, or returns nil if it is held.
     package func take() -> StoreLease? {
         let generation = state.withLock { state -> Int? in
             guard !state.isHeld else { return nil }
@@ -140,7 +140,7 @@ package final class ExclusiveLease: Sendable {
         return generation.map { generation in StoreLease { [self] in giveBack(generation) } }
     }
 
-    /// Takes it away from whoever has it.
+    /// Takes the lease away from its holder.
     package func breakUp() {
         state.withLock { state in
             state.isHeld = false

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// All that a ``MemoryStore`` holds at one moment.
+/// The content of a ``MemoryStore`` at one moment.
 struct MemoryStoreState: Sendable {
     /// A table's name or a record's id.
     typealias Key = ExactName
@@ -23,7 +23,7 @@ struct MemoryStoreState: Sendable {
             indexes.change(key, from: old, to: record)
         }
 
-        /// The records among which those that the query asks for are.
+        /// Returns the keys to search for the query: a superset of its results.
         func candidates(for query: Query, _ evaluator: QueryEvaluator) -> [Key] {
             let few = indexes.candidates(for: query) { key in records[key].map(evaluator.matches) ?? false }
             return few ?? Array(records.keys)
@@ -41,7 +41,7 @@ struct MemoryStoreState: Sendable {
     }
 
     mutating func redeclare(_ schema: TableSchema) throws(SluiceError) {
-        // As if it were new, so that what is not allowed is refused.
+        // Merged as if the table were new, so that invalid declarations are refused.
         let checked = try StoreRules.merge(schema, into: nil)
         tables[Key(schema.name), default: Table(schema: checked)].define(checked)
     }
@@ -57,7 +57,7 @@ struct MemoryStoreState: Sendable {
         return evaluator.apply(to: table.candidates(for: query, evaluator).compactMap { table.records[$0] })
     }
 
-    /// The keys of the records that match the query's filter.
+    /// Returns the keys of the records that match the query's filter.
     func keys(matching query: Query) throws(SluiceError) -> [Key] {
         var query = query
         query.top = nil
@@ -69,7 +69,7 @@ struct MemoryStoreState: Sendable {
         }
     }
 
-    /// Puts a record, or takes it away.
+    /// Puts a record, or removes it for nil.
     mutating func set(_ record: JSON?, _ key: Key, in table: Key, named name: String) {
         if record == nil {
             tables[table]?.set(key, nil)
@@ -79,10 +79,10 @@ struct MemoryStoreState: Sendable {
     }
 }
 
-/// The indexes of a table in memory: they name the few records among which a query has to look.
+/// The indexes of a table in memory. They narrow a query to a few candidate records.
 ///
-/// An index over text columns finds records by equality; one over a single integer column keeps them in order. Others
-/// are not kept: a query that they would serve looks at all records.
+/// An index over text columns finds records by equality; one over a single integer column keeps them in order. Other
+/// indexes are not kept: their queries scan all records.
 struct MemoryStoreIndexes: Sendable {
     typealias Key = MemoryStoreState.Key
 
@@ -103,7 +103,7 @@ struct MemoryStoreIndexes: Sendable {
     fileprivate struct InOrder: Sendable {
         let column: PropertyName
         var places: [Place] = []
-        /// How many records have no such number.
+        /// The number of records without an integer in the column.
         var missing = 0
     }
 
@@ -112,7 +112,7 @@ struct MemoryStoreIndexes: Sendable {
 
     init() {}
 
-    /// The indexes of that schema over those records.
+    /// Builds the indexes of the schema over the records.
     init(_ schema: TableSchema, over records: [Key: JSON]) {
         for columns in schema.indexes {
             let types = columns.map { schema.column($0)?.type }
@@ -125,7 +125,7 @@ struct MemoryStoreIndexes: Sendable {
         for (key, record) in records { change(key, from: nil, to: record) }
     }
 
-    /// Notes that a record is another now.
+    /// Updates the indexes after a change of a record.
     mutating func change(_ key: Key, from old: JSON?, to new: JSON?) {
         for index in byText.indices {
             let columns = byText[index].columns
@@ -152,7 +152,7 @@ struct MemoryStoreIndexes: Sendable {
         return texts.count == columns.count ? texts : nil
     }
 
-    /// The records among which those that the query asks for are; nil if no index knows.
+    /// Returns the keys to search for the query; nil if no index helps.
     func candidates(for query: Query, _ matches: (Key) -> Bool) -> [Key]? {
         let terms = query.filter.map(Self.terms) ?? []
         for index in byText {
@@ -172,7 +172,7 @@ struct MemoryStoreIndexes: Sendable {
         return index.keys(after: after, descending: key.descending, top: top, matches)
     }
 
-    /// The parts of a filter all of which a record has to meet.
+    /// Returns the conjuncts of a filter.
     private static func terms(_ filter: QueryExpression) -> [QueryExpression] {
         if case .binary(.and, let left, let right) = filter { return terms(left) + terms(right) }
         return [filter]
@@ -209,7 +209,7 @@ extension MemoryStoreIndexes.InOrder {
         if position < places.count, places[position] == place { places.remove(at: position) }
     }
 
-    /// The first place that is not before.
+    /// Returns the position of the first place for which `isBefore` is false.
     private func position(_ isBefore: (MemoryStoreIndexes.Place) -> Bool) -> Int {
         if let last = places.last, isBefore(last) { return places.count }
         var (low, high) = (0, places.count)
@@ -220,7 +220,7 @@ extension MemoryStoreIndexes.InOrder {
         return low
     }
 
-    /// The keys from an end on, as many as it takes to have `top` that match, and those that are equal to the last.
+    /// Returns keys from one end, until `top` of them match, plus all keys with the last value.
     fileprivate func keys(
         after bound: Int64?, descending: Bool, top: Int?, _ matches: (MemoryStoreState.Key) -> Bool
     ) -> [MemoryStoreState.Key] {

@@ -1,11 +1,11 @@
 internal import SluiceBase
 
-/// A transaction on a memory store's state, for the one thread that runs its body. It changes the state in place and
-/// remembers what it has changed.
+/// A transaction on a memory store's state, for the thread that runs its body. It changes the state in place and
+/// records the changes.
 final class MemoryStoreTransaction: StoreWriter {
     typealias Key = MemoryStoreState.Key
 
-    /// A record that was put or taken away.
+    /// A record that was put or removed.
     struct Change {
         let table: Key
         let name: String
@@ -14,13 +14,13 @@ final class MemoryStoreTransaction: StoreWriter {
 
     private(set) var state: MemoryStoreState
     private(set) var changes: [Change] = []
-    /// Whether more was changed than records, so that the state has to be taken whole.
+    /// Whether tables were changed, so that the whole state has to be copied.
     private(set) var changesTables = false
     private var isOpen = true
 
     init(_ state: consuming MemoryStoreState) { self.state = state }
 
-    /// Makes every further call throw, and gives the state back.
+    /// Makes every further call throw, and returns the state.
     func end() -> MemoryStoreState {
         isOpen = false
         let last = state

@@ -1,25 +1,25 @@
 public import SluiceBase
 
-/// A row of the server's that could not be stored, with the reason. It stopped neither its page nor the pull; when the
-/// server sends the row in a shape that can be stored, this entry goes. The commit of a page writes the entries;
+/// A server row that could not be stored, with the reason. It stopped neither its page nor the pull. The entry is
+/// removed when the server sends the row in a valid form. The commit of a page writes the entries;
 /// ``SyncContext/quarantine(table:)`` lists them.
 public struct QuarantinedRow: Sendable, Hashable, Identifiable {
     /// The entry's id.
     public let id: RecordID
     /// The table.
     public let table: String
-    /// The row's id, where it has one that can be read.
+    /// The row's id, if it is readable.
     public let recordID: RecordID?
-    /// Why it could not be stored.
+    /// The reason why the row could not be stored.
     public let reason: String
-    /// The row as the server wrote it; of more than 64 KiB the beginning.
+    /// The row as the server wrote it, cut off at 64 KiB.
     public let raw: String
-    /// When it came last, by the clock here.
+    /// The time of its last arrival, by the local clock.
     public let at: Timestamp
 
     static let mostRawBytes = 65_536
 
-    /// The entry's id: of a row with an id by that, of any other by what it is told from others by.
+    /// Returns the entry's id, from the row's id or, without one, from another distinguishing value.
     static func id(_ table: String, _ distinction: RecordID) -> RecordID { "\(table)/\(distinction)" }
 
     init(table: String, recordID: RecordID?, distinction: RecordID, reason: String, raw: String, at: Timestamp) {
@@ -33,7 +33,7 @@ public struct QuarantinedRow: Sendable, Hashable, Identifiable {
         self.at = at
     }
 
-    /// The table of the store in which entries are kept.
+    /// The sync table of the entries.
     package static let schema = TableSchema(
         "sluice_quarantine",
         columns: [

@@ -1,9 +1,9 @@
 package import SluiceBase
 
-/// What a record may hold that is to be changed here, and which properties only the server sets. Of ids: `IDRules`.
+/// The rules for locally changed records, and for the system columns, set by the server only. For ids see `IDRules`.
 package enum RecordRules {
-    /// How deep a record may nest that is to be changed here. An operation keeps a record up to four levels deeper than
-    /// it is: in an object, in a list of what was sent, in the operation's own record.
+    /// The largest nesting depth of a locally changed record. An operation nests the record up to four levels deeper:
+    /// in an object, in the list of sent bodies, in the operation's own record.
     package static let maximumDepth = JSON.maximumDepth - 4
 
     /// - Throws: ``SluiceError`` of code `invalidRecord` for a record that no operation could keep.
@@ -17,12 +17,12 @@ package enum RecordRules {
         }
     }
 
-    /// Checks what is to take a record's place, in an edit or a merge.
+    /// Checks the replacement of a record, in an edit or a merge.
     ///
-    /// - Parameter formers: the record as it is here and on the server: names that differ in case alone may stay where
-    ///   one of them has both.
-    /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, has another id, two names that differ in
-    ///   case alone, or no operation could keep.
+    /// - Parameter formers: the record here and on the server: names that differ in case alone may stay if one of these
+    ///   records has both.
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for a value that is no object, has another id, has two names
+    ///   that differ in case alone, or nests too deep for an operation.
     package static func validate(
         whole record: JSON, besides formers: [JSON?], id: RecordID, table: String
     ) throws(SluiceError) {
@@ -47,14 +47,14 @@ package enum RecordRules {
     /// databases of many servers take them for one column, and one of the values would be lost.
     ///
     /// - Parameters:
-    ///   - formers: the record before the change; what one of them has already may stay.
-    ///   - namesKeys: whether `ID` is the name of a key's property, and none for the id.
+    ///   - formers: the record before the change; a pair of names in one of them may stay.
+    ///   - namesKeys: whether `ID` may be a key property beside the id.
     /// - Throws: ``SluiceError`` of code `invalidRecord` that names both.
     static func validate(
         namesOf record: JSON, besides formers: [JSON?], namesKeys: Bool = false, id: RecordID, table: String
     ) throws(SluiceError) {
         let names = namesKeys ? record.names.filter { $0 != "id" } : record.names
-        // Without capitals, names that differ differ in more than case.
+        // Without capitals no two names can differ in case alone.
         guard names.contains(where: { $0.text.utf8.contains { (0x41...0x5A).contains($0) } }) else { return }
         var known: [[UInt8]: PropertyName] = [:]
         for name in names {
@@ -68,9 +68,8 @@ package enum RecordRules {
         }
     }
 
-    /// The record with each property that the server has under a name in other letters' case under that name. A server
-    /// that gives a property back so does not tell the two apart, and may keep either value where both are sent.
-    /// What only the server sets stays the server's.
+    /// Returns the record with the server's spelling of each property name. A server that returns a name in other case
+    /// treats both as one, and might keep either value if both were sent. System columns are left to the server.
     static func spelled(_ record: JSON?, like server: JSON?, system: Set<PropertyName>) -> JSON? {
         guard var spelled = record, let server else { return record }
         let names = Dictionary(server.names.map { (StoreRules.folded($0.text), $0) }) { first, _ in first }
@@ -82,7 +81,7 @@ package enum RecordRules {
         return spelled
     }
 
-    /// The id of a record that is to be made: its own, or a new one.
+    /// Returns the id of a new record: its own, or a generated one.
     package static func id(ofNew record: JSON, table: String, _ environment: SyncEnvironment) throws(SluiceError)
         -> RecordID
     {
@@ -96,7 +95,7 @@ package enum RecordRules {
         return id
     }
 
-    /// The id of a record that is to be changed.
+    /// Returns the id of the record to change.
     package static func id(ofChanges changes: JSON, table: String) throws(SluiceError) -> RecordID {
         guard changes.kind == .object, let id = changes["id"]?.textID else {
             throw SluiceError(.invalidRecord, "an update needs an object with the record's id", table: table)
@@ -104,7 +103,7 @@ package enum RecordRules {
         return id
     }
 
-    /// The record with its id, and with what only the server sets as `server` has it.
+    /// Returns the record with its id, and with the system columns of `server`.
     package static func record(
         _ record: JSON, withSystemColumns system: Set<PropertyName>, of server: JSON?, id: RecordID
     ) -> JSON {
@@ -114,7 +113,7 @@ package enum RecordRules {
         return record
     }
 
-    /// The record without the properties that the server sets (the id stays).
+    /// Returns the record without system columns (the id stays).
     package static func withoutSystemColumns(_ record: JSON, _ system: Set<PropertyName>) -> JSON {
         var record = record
         for name in record.names where system.contains(name) { record[name] = nil }

@@ -1,10 +1,10 @@
 public import SluiceBase
 
-/// What every store refuses, so that a record that one store takes is taken by all.
+/// The checks of every store, so that all stores accept the same records.
 ///
-/// For who writes a ``LocalStore`` that does not stand on another one: a store that calls them where it declares tables
-/// and puts records throws the errors that are expected of it. Names and ids are the same only if their bytes are,
-/// which Swift's `==` and dictionaries of strings do not say.
+/// For authors of a ``LocalStore`` that is not built on another one: calling these checks when declaring tables and
+/// putting records throws the required errors. Names and ids are equal only if their bytes are. Swift's `==` and
+/// dictionaries of strings compare otherwise.
 ///
 /// ```swift
 /// // in define(_:), where `held` is the table as it is declared so far, and nil in redeclare(_:)
@@ -14,11 +14,11 @@ public import SluiceBase
 /// let id = try StoreRules.id(of: record, in: name)
 /// ```
 public enum StoreRules {
-    /// The columns that a store keeps beside the declared ones; no declared column may have such a name, in whatever
-    /// case of its letters. A record may have properties of these names all the same.
+    /// The columns that a store keeps beside the declared ones. No declared column may have such a name, in upper or
+    /// lower case. Properties of a record may still have these names.
     public static let reservedColumns = ["id", "_extra", "_absent"]
 
-    /// Checks the name of a table that is declared, or that a record is put into.
+    /// Checks the name of a table when it is declared or written to.
     ///
     /// - Throws: ``SluiceError`` of code `invalidTable` unless the name has 1 to 128 characters (Unicode scalars) and
     ///   no NUL.
@@ -28,11 +28,11 @@ public enum StoreRules {
         }
     }
 
-    /// The id of a record that may be put.
+    /// Checks a record before it is put, and returns its id.
     ///
-    /// - Parameter table: what the error names.
-    /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, has no string `id` or an empty one, or
-    ///   nests deeper than ``JSON/maximumDepth``.
+    /// - Parameter table: the table named in the error.
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for a value that is no object, has no string `id` or an empty
+    ///   one, or nests deeper than ``JSON/maximumDepth``.
     public static func id(of record: JSON, in table: String) throws(SluiceError) -> RecordID {
         guard record.kind == .object else {
             throw SluiceError(.invalidRecord, "a record is a JSON object", table: table)
@@ -47,16 +47,16 @@ public enum StoreRules {
         return id
     }
 
-    /// The schema that `held` becomes when `wanted` is declared: columns and indexes are added, none is taken away.
+    /// Returns `held` with the columns and indexes of `wanted` added; none is removed.
     ///
-    /// - Parameter held: the table as it is declared so far; nil for one that is new or that is declared anew.
+    /// - Parameter held: the table as it is declared so far; nil for a new table or a new declaration.
     /// - Throws: ``SluiceError`` of code `invalidTable` for names that are not allowed, for columns that differ in the
-    ///   case of ASCII letters only, and for an index over a column that is not declared; `storeSchema` where a column
-    ///   has another type already.
+    ///   case of ASCII letters only, and for an index over an undeclared column; `storeSchema` where a column has
+    ///   another type already.
     public static func merge(_ wanted: TableSchema, into held: TableSchema?) throws(SluiceError) -> TableSchema {
         try check(table: wanted.name)
         var merged = held ?? TableSchema(wanted.name)
-        // Looked up and not searched for: an import declares what a file says, which may be very much.
+        // A dictionary instead of a search, because an import may declare very many columns.
         var types = Dictionary(merged.columns.map { ($0.name, $0.type) }) { first, _ in first }
         var names = Dictionary(merged.columns.map { (folded($0.name.text), $0.name) }) { first, _ in first }
         for column in wanted.columns {
@@ -88,7 +88,8 @@ public enum StoreRules {
         return merged
     }
 
-    /// Databases take names for the same that differ in the case of ASCII letters only.
+    /// Checks a column's name, also against names that differ in the case of ASCII letters only: databases treat these
+    /// as equal.
     ///
     /// - Parameter names: the table's columns, each under its folded name.
     private static func check(
@@ -111,12 +112,12 @@ public enum StoreRules {
         !name.isEmpty && name.unicodeScalars.count <= 128 && !name.utf8.contains(0)
     }
 
-    /// The bytes of a name with ASCII letters in lower case.
+    /// Returns the bytes of a name with ASCII letters in lower case.
     package static func folded(_ name: String) -> [UInt8] {
         name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }
 
-    /// Whether a value can be read again once it is written: whether it does not nest too deep.
+    /// Whether a value can be read back after writing, which fails if it nests too deep.
     static func isShallow(_ value: JSON, _ levels: Int = JSON.maximumDepth) -> Bool {
         switch value.kind {
         case .array: levels > 0 && (value.elements ?? []).allSatisfy { isShallow($0, levels - 1) }
@@ -127,7 +128,8 @@ public enum StoreRules {
         }
     }
 
-    /// Whether a member of the object may hold others. Few records have one, and values of members cost.
+    /// Whether a member of the object is an array or an object. Few records have one, and reading member values is
+    /// expensive.
     private static func hasContainers(_ object: JSON) -> Bool {
         var found = false
         object.visitMembers { _, isContainer in found = found || isContainer }

@@ -1,16 +1,17 @@
 package import SluiceBase
 
-/// The tables that the engine keeps in the application's store, through the store's own protocol.
+/// The sync tables: the engine keeps them in the application's store, through the store's own protocol.
 package enum SyncTables {
-    /// What every name of such a table begins with; the application's tables may not.
+    /// The prefix of every sync table's name; names of the application's tables may not begin with it.
     package static let prefix = "sluice_"
 
-    /// What was given up, changed, taken over, imported, or answered by a plugin, and when: see ``AuditEntry``.
+    /// The audit: operations given up, changed, taken over, imported, or answered by a plugin, with their times: see
+    /// ``AuditEntry``.
     package static let audit = TableSchema(
         "sluice_audit",
         columns: [.init("at", .date), .init("what", .string), .init("operation", .json), .init("local", .json)])
 
-    /// What plugins keep, one record for each value. Only a store with such values has it, so it is not one of
+    /// The values that plugins keep, one record for each. Only a store with such values has the table, so it is not in
     /// ``all``.
     package static let pluginValues = TableSchema(
         "sluice_plugin_values", columns: [.init("plugin", .string), .init("key", .string), .init("value", .json)])

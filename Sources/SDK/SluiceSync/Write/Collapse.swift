@@ -1,30 +1,30 @@
-/// What becomes of the queue when a record that has an operation is changed again.
+/// The effect on the queue when a record with a queued operation is changed again.
 ///
-/// The rules in one place, as a pure function: what is queued and what is new in, what to do out. An operation that is
-/// in flight is never changed, and neither is one that does not merge: the new one becomes its successor.
+/// Holds the rules in one place, as a pure function from the queued and the new operation to the action. An operation
+/// in flight or one that must not merge is never changed: the new one becomes its successor.
 enum Collapse: Sendable, Hashable {
     /// The new change goes into the queue after all others.
     case append
     /// The queued operation takes the new body and keeps its place.
     case absorb
-    /// The queued operation becomes one of that kind; its body is new. It keeps its place, unless it is a delete, which
-    /// goes to the end.
+    /// The queued operation becomes one of that kind with a new body. It keeps its place, but a delete moves to the
+    /// end.
     case become(TableOperation.Kind)
-    /// The queued operation goes; one of that kind is put at the end, with the same base.
+    /// The queued operation is removed; one of that kind is appended, with the same base.
     case moveToEnd(TableOperation.Kind)
-    /// Both go, and the record is as the server knows it.
+    /// Both are dropped, and the record returns to the server's state.
     case vanish
-    /// The queued delete becomes the edit again whose place it took.
+    /// The queued delete becomes the edit that it had replaced.
     case takeBack
-    /// The change is not possible, for that reason.
+    /// The change is refused, for that reason.
     case refuse(String)
 
-    /// What to do when `new` comes to a record whose newest operation is `queued`.
+    /// Decides about a new change of a record whose newest operation is `queued`.
     ///
     /// - Parameters:
     ///   - isMergeable: whether the new change may become part of another.
-    ///   - group: the group of the new change: one merges only with itself.
-    ///   - user: whose change the new one is: it does not merge with one of another user.
+    ///   - group: the group of the new change; changes merge only inside one group.
+    ///   - user: the user of the new change; changes of different users do not merge.
     package static func decide(
         queued: TableOperation, new: TableOperation.Kind, isMergeable: Bool = true, group: String? = nil,
         user: String = ""
@@ -37,12 +37,13 @@ enum Collapse: Sendable, Hashable {
         switch (queued.kind, new) {
         case (.insert, .insert), (.update, .insert), (.undelete, .insert): return refuse(exists)
         case (.insert, .update), (.update, .update): return absorb
-        // An insert that was never sent, or was refused for certain, is unknown to the server, so nothing has to be
-        // sent. Of any other the server may have the record, so the delete is sent.
+        // The server does not know an insert that was never sent or was certainly refused, so nothing has to be sent.
+        // After any other insert the server may have the record, so the delete is sent.
         case (.insert, .delete): return queued.wasSent && !queued.wasRefused ? become(.delete) : vanish
-        // After the deletes of children that were queued meanwhile.
+        // To the end: deletes of child records may have been queued since, and must be sent first.
         case (.update, .delete): return moveToEnd(.delete)
-        // The row is there on the server, so the new record replaces it; once sent, the delete stands for itself.
+        // The server still has the row, so the new record replaces it. A delete that was sent stays an operation of its
+        // own.
         case (.delete, .insert): return queued.wasSent ? append : become(.update)
         case (.delete, .undelete): return queued.frozen != nil ? takeBack : queued.wasSent ? append : vanish
         case (.delete, .update), (.delete, .delete): return refuse("the record is deleted")
@@ -53,7 +54,7 @@ enum Collapse: Sendable, Hashable {
         }
     }
 
-    /// Whether a delete takes the place of an edit of which the server may never hear.
+    /// Whether a delete replaces an edit that may never reach the server.
     func folds(_ queued: TableOperation) -> Bool {
         guard queued.kind.hasBody else { return false }
         return self == .vanish || self == .become(.delete) || self == .moveToEnd(.delete)

@@ -1,24 +1,24 @@
 internal import SluiceBase
 
-/// Gives an operation up, inside one transaction: the record becomes what it was without it, and the audit keeps what
-/// was given up. Of a group all is given up.
+/// Discards an operation, inside one transaction: the record returns to its state without it, and the audit keeps the
+/// operation. A group is discarded as a whole.
 struct Discard {
     let columns: PushColumns
     let environment: SyncEnvironment
     let store: any StoreWriter
     let queue: QueueWriter
-    /// What the audit calls it.
+    /// The reason written to the audit.
     var reason = "discard"
-    /// Whether a row that a lost insert makes after all stays; else it is deleted again.
+    /// Whether a row stays if a lost insert creates it later; else it is deleted again.
     var lateRowsStay = false
 
-    /// Gives the operation up, and all of the groups that this takes something from.
+    /// Discards the operation, and the rest of every group that loses an operation by it.
     func carryOut(_ operation: TableOperation) throws {
         if let group = operation.group { try check(group) }
         try carryOut(groups: giveUp(operation))
     }
 
-    /// Gives up what is left of the groups, in an order that depends on their names alone.
+    /// Discards the remaining operations of the groups, in the order of their names.
     func carryOut(groups: Set<String>) throws {
         var groups = groups
         while let group = groups.min() {
@@ -28,8 +28,8 @@ struct Discard {
         }
     }
 
-    /// Refuses to give up a group with a creation that may have arrived: its row would be deleted when a pull brings
-    /// it, and the rest of the group would stand on the server.
+    /// Refuses to discard a group with an insert that may have arrived. A pull would delete its row, and the rest of
+    /// the group would remain on the server.
     func check(_ group: String) throws {
         if lateRowsStay { return }
         let members = try queue.reader.members(of: group)
@@ -40,9 +40,9 @@ struct Discard {
         }
     }
 
-    /// Gives this operation up.
+    /// Discards one operation.
     ///
-    /// - Returns: the groups that are not whole any more.
+    /// - Returns: the groups that lost an operation.
     func giveUp(_ operation: TableOperation) throws -> Set<String> {
         let (table, id) = (operation.table, operation.recordID)
         let local = try store.record(id, in: table)
@@ -54,7 +54,7 @@ struct Discard {
         let recompute = QueueRecompute(columns: columns, environment: environment, queue: queue)
         let isContested = ahead == nil && self.isContested(after, by: state, operation, local)
         if operation.kind == .undelete {
-            // Edits of a record that is not restored have nothing to stand on.
+            // Later edits need the restored record, so they are discarded too.
             let groups = try remove([operation] + after, local)
             try queue.setLocal(before, id, in: table)
             if ahead == nil { try queue.removeState(of: id, in: table) }
@@ -83,8 +83,8 @@ struct Discard {
         return groups
     }
 
-    /// Whether others have changed what the edits after the operation change too, since the operation was made.
-    /// Then these stay made on that record: the server refuses them, and the conflict is shown.
+    /// Whether later edits change properties that others have changed since the operation was made. Such edits keep the
+    /// old base: the server then refuses them, and the conflict is shown.
     private func isContested(
         _ after: [TableOperation], by state: RecordState?, _ operation: TableOperation, _ local: JSON?
     ) -> Bool {

@@ -1,14 +1,14 @@
 internal import SluiceBase
 
-/// Makes an operation one of another kind, inside one transaction: for a server whose record is not what it was when
-/// the change was made.
+/// Changes the kind of an operation, inside one transaction. It is used when the server's record has changed since the
+/// local change was made.
 struct KindChange {
     let columns: PushColumns
     let environment: SyncEnvironment
     let store: any StoreWriter
     let queue: QueueWriter
 
-    /// What a change of kind needs to make sense.
+    /// The condition for a valid change of kind.
     enum Need {
         /// The server has the record, as far as is known here.
         case serverHasIt
@@ -18,13 +18,13 @@ struct KindChange {
         case nothing
     }
 
-    /// What it needs to make an operation of the one kind one of the other; nil where that makes no sense.
+    /// Returns the condition for changing one kind to the other; nil where the change is not valid.
     static func need(_ old: TableOperation.Kind, _ new: TableOperation.Kind) -> Need? {
         switch (old, new) {
-        // The record turned out to be there; or to be gone.
+        // The record turned out to exist on the server, or to be gone.
         case (.insert, .update), (.insert, .delete): .serverHasIt
         case (.update, .insert), (.delete, .insert), (.undelete, .insert): .serverLacksIt
-        // The delete is taken back, as far as that is still possible.
+        // The delete is taken back while the server still has the record.
         case (.delete, .update): .serverHasIt
         case (.update, .delete): .nothing
         default: nil
@@ -68,10 +68,10 @@ struct KindChange {
             }
             if kind == .insert { wanted = wanted.map { columns.anew($0, in: table, seen: [local, state?.base]) } }
         }
-        // After the deletes of what depends on it.
+        // To the end: deletes of dependent records must be sent first.
         if kind == .delete { changed.sequence = try queue.reader.nextSequence() }
         if case .serverHasIt = need {
-            // That record was seen, so the operation is now made on it.
+            // The user has seen the mirror, so it becomes the operation's base.
             try queue.put(RecordState(table: table, recordID: id, base: state?.mirror, mirror: state?.mirror))
         } else if kind == .insert {
             try queue.put(RecordState(table: table, recordID: id, base: nil, mirror: nil))

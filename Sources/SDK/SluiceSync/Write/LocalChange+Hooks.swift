@@ -1,9 +1,9 @@
 internal import SluiceBase
 
-/// A local change before it is made: the operations that it finds, and the record that it would leave. Hooks see it,
-/// and all of it must still be so when their decision is carried out.
+/// A local change before it is made: the record's queued operations and the resulting record. Hooks decide on it, and
+/// it must be unchanged when their decision is carried out.
 struct EnqueuePreview: Sendable, Hashable {
-    /// An operation on the record, as far as it matters to the change.
+    /// The part of a queued operation that matters to the change.
     struct Queued: Sendable, Hashable {
         var id: String
         var revision: Int
@@ -21,9 +21,9 @@ struct EnqueuePreview: Sendable, Hashable {
 }
 
 extension LocalChange {
-    /// Looks at what the change finds and would make of it, and writes nothing.
+    /// Computes the queued operations and the resulting record of the change, without writing.
     ///
-    /// - Throws: ``SluiceError``: what ``apply(to:environment:)`` would throw for a change that cannot be.
+    /// - Throws: ``SluiceError``, as ``apply(to:environment:)`` would for an invalid change.
     package func look(at store: any StoreReader) throws -> EnqueuePreview {
         try spelled(in: store) { try $0.preview(in: store) }
     }
@@ -57,7 +57,7 @@ extension LocalChange {
             change: change, queue: queued.map { .init(id: $0.id, revision: $0.revision, kind: $0.kind) })
     }
 
-    /// The change as hooks have decided it.
+    /// Returns the change with the hooks' decision applied.
     func taking(_ verdict: EnqueueVerdict) -> LocalChange {
         var change = self
         change.isLocalOnly = verdict.isLocalOnly
@@ -72,10 +72,10 @@ extension LocalChange {
         return change
     }
 
-    /// Writes the row and no operation.
+    /// Writes the row without an operation.
     ///
-    /// A record that the server has never heard of is noted as such: one without an operation, and without a copy that
-    /// is known from the server. So the first change that the server is to hear of makes it there.
+    /// A record unknown to the server is marked by a state without base and mirror. So its first shared change is sent
+    /// as an insert.
     func applyLocally(_ local: JSON?, _ queued: [TableOperation], _ queue: QueueWriter) throws -> JSON? {
         guard queued.isEmpty, group == nil else {
             throw notLocally(
@@ -99,8 +99,8 @@ extension LocalChange {
             recordID: recordID)
     }
 
-    /// Whether the record was made here and the server has never heard of it. What a pull has stored since under the
-    /// same id has what only the server sets.
+    /// Whether the record was made here and is unknown to the server. A row stored by a pull under the same id has
+    /// system columns.
     func isUnknownToServer(_ local: JSON?, _ queue: QueueWriter) throws -> Bool {
         guard let local, !systemColumns.contains(where: { local[$0] != nil }),
             let state = try queue.reader.state(of: recordID, in: table)

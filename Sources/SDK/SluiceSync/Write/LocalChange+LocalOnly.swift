@@ -1,9 +1,9 @@
 internal import SluiceBase
 
 extension LocalChange {
-    /// Carries the change out and returns the local record after it.
+    /// Carries out the change and returns the local record after it.
     ///
-    /// - Parameter scope: that of the transaction, where it makes several changes.
+    /// - Parameter scope: the scope of the transaction, if it makes several changes.
     package func apply(
         to store: any StoreWriter, environment: SyncEnvironment, scope: ChangeScope = ChangeScope()
     ) throws -> JSON? {
@@ -13,7 +13,7 @@ extension LocalChange {
     private func carryOut(
         in store: any StoreWriter, _ environment: SyncEnvironment, _ scope: ChangeScope
     ) throws -> JSON? {
-        // Another program may have declared so since this context was made.
+        // Another program may have declared the table local-only since this context was made.
         let remembered = try scope.localOnly(table, in: store)
         if localOnly.tables.contains(table) || remembered.tables.contains(table) { return try keep(in: store) }
         let names = localOnly.columns(of: table).union(remembered.columns(of: table))
@@ -21,7 +21,7 @@ extension LocalChange {
         return try share(keeping: names, in: store, environment, scope)
     }
 
-    /// A change of a table that stays here: the row, and nothing else.
+    /// Carries out a change of a local-only table: it writes the row and queues nothing.
     private func keep(in store: any StoreWriter) throws -> JSON? {
         try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
         let local = try store.record(recordID, in: table)
@@ -34,7 +34,7 @@ extension LocalChange {
         return record
     }
 
-    /// A change of a record of which those columns stay here: what is left of it is shared, if anything is.
+    /// Carries out a change of a record with local-only columns: the other columns are shared, if the change has any.
     private func share(
         keeping names: Set<PropertyName>, in store: any StoreWriter, _ environment: SyncEnvironment,
         _ scope: ChangeScope

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// A change the application makes: row and operation in one transaction.
+/// A change by the application: row and operation in one transaction.
 struct LocalChange: Sendable {
     package let table: String
     package private(set) var recordID: RecordID
@@ -9,19 +9,19 @@ struct LocalChange: Sendable {
     package var content: JSON
     /// The options that the application gave.
     package let options: OperationOptions
-    /// The group that it is part of.
+    /// The transaction group of the change.
     package let group: String?
-    /// Whose change it is.
+    /// The user who made the change.
     package let user: String
     /// The names of the properties that only the server sets.
     let systemColumns: Set<PropertyName>
-    /// What stays on this machine.
+    /// The tables and columns that stay on this machine.
     let localOnly: LocalOnly
-    /// The whole record that an update makes, where a hook has decided it.
+    /// The whole record after an update, if a hook has set it.
     var replacement: JSON?
     /// Whether records have key properties of their own beside the id (``Dialect/namesKeys``).
     private let namesKeys: Bool
-    /// Whether the row is written and no operation.
+    /// Whether the row is written without an operation.
     var isLocalOnly = false
     /// Whether the record's id was made for this change (``SyncEnvironment/makeID``).
     private let hasNewID: Bool
@@ -47,7 +47,7 @@ struct LocalChange: Sendable {
         self.content["id"] = JSON(recordID)
     }
 
-    /// Has the change carried out on the record that has its id, or else on the one that has it as the server writes it.
+    /// Carries out the change on the record with its id, or else on the one with the server's spelling of it.
     func spelled<Result>(in store: any StoreReader, _ carryOut: (LocalChange) throws -> Result) throws -> Result {
         if kind == .insert || kind == .undelete { return try carryOut(respelled(in: store) ?? self) }
         do {
@@ -58,8 +58,8 @@ struct LocalChange: Sendable {
         }
     }
 
-    /// The change of the record that has the id as the server writes it, or that waits under it, where there is none of the
-    /// id's bytes; nil for any other.
+    /// Returns the change with another spelling of its id, if only that spelling has a record or an operation; else
+    /// nil.
     private func respelled(in store: any StoreReader) throws -> LocalChange? {
         let others = recordID.spellings.dropFirst()
         if hasNewID || others.isEmpty { return nil }
@@ -74,13 +74,13 @@ struct LocalChange: Sendable {
         return change
     }
 
-    /// Carries out a change that the server is to hear of, and returns the local record after it.
+    /// Carries out a shared change, with its operation, and returns the local record after it.
     func share(in store: any StoreWriter, environment: SyncEnvironment, scope: ChangeScope) throws -> JSON? {
         try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
         try options.validate(table: table)
         let queue = QueueWriter(store, scope)
         let local = try store.record(recordID, in: table)
-        // An id that was made for it has no operations yet. A record it must not have either: that one would be lost.
+        // A newly made id has no operations yet. The record is still looked up, because an existing one would be lost.
         let queued = try hasNewID ? [] : queue.absorbEdits(of: recordID, in: table)
         if kind == .update, local == nil { throw missing }
         if isLocalOnly { return try applyLocally(local, queued, queue) }
@@ -116,7 +116,7 @@ struct LocalChange: Sendable {
             try queue.put(revived(newest, as: newest.kind))
         case .become(let kind):
             var operation = revived(newest, as: kind)
-            // After the deletes of children that were queued meanwhile.
+            // To the end: deletes of child records may have been queued since, and must be sent first.
             if kind == .delete { operation.sequence = try queue.nextSequence() }
             operation.frozen = folded
             try queue.put(operation)
@@ -130,21 +130,21 @@ struct LocalChange: Sendable {
         case .vanish:
             let state = try queue.reader.state(of: recordID, in: table)
             if newest.kind == .delete, queued.count == 1, state?.mirror == nil {
-                // Another has deleted the record meanwhile: an undelete has to be sent.
+                // Another user has deleted the record since: an undelete has to be sent.
                 try queue.put(RecordState(table: table, recordID: recordID, base: nil, mirror: nil))
                 try queue.put(revived(newest, as: .undelete))
                 break
             }
             if newest.kind == .delete, queued.count == 1, newest.isUncertain {
-                // The change whose place the delete took may have been done: that it is taken back has to be said, of
-                // the record as it is shown from now on.
+                // The change that the delete replaced may have been applied. So its reversal is sent, as an update to
+                // the record shown from now on.
                 let mirror = state?.mirror
                 try queue.put(RecordState(table: table, recordID: recordID, base: mirror, mirror: mirror))
                 try queue.put(revived(newest, as: .update))
                 break
             }
             if let mirror = state?.mirror, newest.kind == .undelete, queued.count == 1 {
-                // Another has restored the record meanwhile: the delete has to be sent.
+                // Another user has restored the record since: the delete has to be sent.
                 try queue.put(RecordState(table: table, recordID: recordID, base: mirror, mirror: mirror))
                 try queue.put(revived(newest, as: .delete))
                 break
@@ -159,7 +159,7 @@ struct LocalChange: Sendable {
         return try write(changed(local, mirror, after: queued.dropLast().last), to: queue)
     }
 
-    /// A change of a record that the server has never heard of: it is made there, or is gone here.
+    /// Carries out a change of a record unknown to the server: queues an insert, or removes the record here.
     private func makeKnown(_ local: JSON?, to queue: QueueWriter, environment: SyncEnvironment) throws -> JSON? {
         // Like any insert, it then has no state of the record.
         try queue.removeState(of: recordID, in: table)
@@ -167,7 +167,7 @@ struct LocalChange: Sendable {
         return try write(changed(local, nil), to: queue)
     }
 
-    /// A record without operations: it is there or it is not.
+    /// Checks the change of a record without operations against the record's presence.
     func checkSettled(_ local: JSON?) throws(SluiceError) {
         switch kind {
         case .insert where local != nil:
@@ -208,11 +208,11 @@ struct LocalChange: Sendable {
         if let moved {
             operation.tags.formUnion(moved.tags)
             operation.headers = moved.headers.replacing(options.headers)
-            // What the moved one may have done on the server already, the new one has to know.
+            // The new operation keeps the record of earlier sends, because they may have been applied.
             operation.sent = moved.sent
             operation.revision = moved.revision + 1
             operation.isUncertain = moved.isUncertain
-            // A record that may have been restored was there for a while: its delete cannot be taken back unsaid.
+            // The restore may have been applied, so the delete after it cannot be dropped without a request.
             if moved.kind == .undelete { operation.attempts = moved.attempts }
         }
         try queue.put(operation)
@@ -228,11 +228,11 @@ struct LocalChange: Sendable {
         return operation
     }
 
-    /// The record after the change.
+    /// Returns the record after the change.
     ///
     /// - Parameters:
-    ///   - mirror: what is known from the server; for an undelete.
-    ///   - ahead: the operation before the newest one: what a delete was made on, if that is what waits.
+    ///   - mirror: the server's last known record; for an undelete.
+    ///   - ahead: the operation before the newest one; a waiting delete was made on its result.
     func changed(_ local: JSON?, _ mirror: JSON?, after ahead: TableOperation? = nil) -> JSON? {
         switch kind {
         case .insert: return content

@@ -2,24 +2,24 @@ internal import SluiceBase
 
 /// Recomputes the requests of the operations queued after one that completed or changed.
 ///
-/// Each change keeps what it is: it is put on top of the record that it now finds. What to send for it follows from
-/// whether the server will have the record by then. Changes that may merge become one.
+/// Each change is reapplied on top of the record that it now finds. The kind of its request depends on whether the
+/// server will have the record by then. Changes that may merge become one.
 struct QueueRecompute {
-    /// An operation, and the record as it is to be after it.
+    /// An operation, and the record after it.
     struct Step {
         var operation: TableOperation
         var target: JSON?
-        /// For a delete the record as the edit made it whose place it took.
+        /// For a delete, the record made by the edit that it replaced.
         var folded: JSON?
-        /// Whether it restores a record of which nothing is known here: what it brings back is to be read first.
+        /// Whether it restores a record of unknown content: the record has to be read first.
         var restoresUnknown = false
     }
 
-    /// What the first step finds.
+    /// The record before the first step.
     enum Ground {
-        /// The server's record: the live one, or the one that is marked as deleted, or none.
+        /// The server's record: a live one, a tombstone, or none.
         case server(live: JSON?, tombstone: JSON?)
-        /// What an operation makes that goes before.
+        /// The result of the operation before.
         case operation(result: JSON?)
     }
 
@@ -27,14 +27,14 @@ struct QueueRecompute {
     let environment: SyncEnvironment
     let queue: QueueWriter
 
-    /// The changes of `successors`, each on top of what is before it.
+    /// Reapplies the changes of `successors`, each on top of the record before it.
     ///
     /// - Parameters:
-    ///   - before: the record that the first of them was made on; nil where it was deleted.
-    ///   - restored: what an undelete among them brings back, where nothing else says so.
-    ///   - target: what the first of them now finds.
-    ///   - live: the server's record, where the first of them finds a delete that waits: an undelete restores this one,
-    ///     and nothing older.
+    ///   - before: the record on which the first of them was made; nil where it was deleted.
+    ///   - restored: the record that an undelete among them restores, if no earlier step gives one.
+    ///   - target: the record that the first of them now finds.
+    ///   - live: the server's record, where the first of them follows a waiting delete: an undelete restores this one,
+    ///     not an older one.
     ///   - local: the record as the application sees it, after the last of them.
     func steps(
         of successors: [TableOperation], from before: JSON?, restored: JSON?, onto target: JSON?, live: JSON? = nil,
@@ -44,16 +44,16 @@ struct QueueRecompute {
         return successors.enumerated().map { index, successor in
             let isLast = index == successors.count - 1
             let after = isLast ? local : successor.resultingRecord(local: local, mirror: mirror)
-            // An undelete changes nothing of the record that the delete before it was made on.
+            // An undelete does not change the record on which the delete before it was made.
             let old = successor.kind == .undelete ? restored : before
             var result = after
             if let after, let old, let target = target ?? (successor.kind == .undelete ? live : nil) {
                 result = Rebase.reapply(from: old, to: after, onto: target, system: columns.system)
             } else if after == nil, successor.kind == .undelete {
-                // What it brings back was not known when it was made.
+                // The restored record was not known when the undelete was made.
                 result = target ?? live
             }
-            // For a delete, what it took the place of.
+            // For a delete, the edit that it replaced.
             var folded = successor.kind == .delete ? successor.frozen : nil
             if let edit = folded, let old, let target {
                 folded = Rebase.reapply(from: old, to: edit, onto: target, system: columns.system)
@@ -65,15 +65,15 @@ struct QueueRecompute {
 
     /// Writes the operations that take the ground to each step's target, and the record after the last.
     ///
-    /// - Parameter ended: the operation that stood before them, where it may have been done: what it sent is evidence
-    ///   for the first of them.
-    /// - Parameter mirror: the server's record, where that is a newer one than what the operations are made on.
+    /// - Parameter ended: the operation that stood before them, if it may have been applied: its sends are evidence for
+    ///   the first of them.
+    /// - Parameter mirror: the server's record, if it is newer than the base of the operations.
     func write(
         _ steps: [Step], on ground: Ground, after ended: TableOperation? = nil, mirror: JSON?? = nil
     ) throws {
         guard let record = steps.first.map({ ($0.operation.table, $0.operation.recordID) }) else { return }
         let (table, id) = record
-        // Before anything is removed: a place that a push has read is not given again.
+        // Read before anything is removed: a sequence number that a push has read is not used again.
         var next = try queue.reader.nextSequence()
         let merged = try merge(steps, on: ground.live)
         let state = try queue.reader.state(of: id, in: table)
@@ -88,7 +88,7 @@ struct QueueRecompute {
             if operations.isEmpty { try queue.remove(step.operation) }
             for var operation in operations {
                 if operation.kind == .delete, step.operation.kind != .delete {
-                    // After the deletes of what depends on it.
+                    // To the end: deletes of dependent records must be sent first.
                     operation.sequence = next
                     next += 1
                 }
@@ -106,7 +106,7 @@ struct QueueRecompute {
         try settle(id, table, found, ground, mirror, sendsNothing: written.isEmpty, isRestored: isRestored)
     }
 
-    /// An edit that was put between goes to the end of the queue, and what follows it on the record after it.
+    /// Moves an inserted edit to the end of the queue, and later operations of the record after it.
     private func putInOrder(_ written: inout [TableOperation], from next: Int64) {
         var next = next
         var last: Int64?
@@ -130,7 +130,7 @@ struct QueueRecompute {
             try queue.removeState(of: id, in: table)
         } else {
             try queue.setLocal(local, id, in: table)
-            // An undelete is made on the tombstone that it finds.
+            // An undelete is based on the current tombstone.
             let base = isRestored && live != nil ? nil : live ?? tombstone
             try queue.put(RecordState(table: table, recordID: id, base: base, mirror: newest))
         }
@@ -151,8 +151,7 @@ struct QueueRecompute {
         }
     }
 
-    /// What takes the record from what the step finds to its target: nothing, one operation, or an undelete and an
-    /// update.
+    /// Returns the operations from the found record to the step's target: none, one, or an undelete and an update.
     private func derive(
         _ step: Step, finding found: JSON?, on ground: Ground, after ended: TableOperation?, isFirst: Bool
     ) throws -> [TableOperation] {
@@ -160,7 +159,7 @@ struct QueueRecompute {
         operation.revise()
         operation.frozen = step.target
         if isFirst, case .server = ground {
-            // Where nothing before it can have been done, a send that still lingers has an older version, or none.
+            // If no operation before it can have been applied, a delayed send carries an older version or none.
             operation.sent = ended?.sent ?? []
             operation.isUncertain = ended != nil
             if let ended {
@@ -175,7 +174,7 @@ struct QueueRecompute {
                 operation.isUncertain = false
                 return [operation]
             }
-            // What may have been done all the same is there, and is to go.
+            // The ended operation may have been applied after all, so the record has to be deleted.
             guard isFirst, ended != nil else { return [] }
             operation.kind = .delete
             operation.frozen = step.folded
@@ -185,7 +184,7 @@ struct QueueRecompute {
         case (let found?, let target?):
             if Rebase.changes(from: found, to: target, system: columns.system) == .object {
                 guard isFirst, let ended else { return [] }
-                // What that may have done has to be sent all the same.
+                // The ended operation may have been applied, so the target is sent even without a difference.
                 if ended.kind == .delete, step.operation.kind == .undelete {
                     operation.sent = []
                     operation.isUncertain = false
@@ -216,7 +215,7 @@ struct QueueRecompute {
 }
 
 extension QueueRecompute.Ground {
-    /// The record that is there, if one is.
+    /// The live record, if there is one.
     fileprivate var live: JSON? {
         switch self {
         case .server(let live, _): live

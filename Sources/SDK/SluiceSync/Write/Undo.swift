@@ -1,14 +1,14 @@
 internal import SluiceBase
 
-/// Takes back all operations of a record, inside one transaction: it is again as the server last had it, and one that
-/// was made here is gone.
+/// Takes back all operations of a record, inside one transaction. The record returns to the server's last known state;
+/// one made here is removed.
 struct Undo {
     let columns: PushColumns
     let environment: SyncEnvironment
     let store: any StoreWriter
     let queue: QueueWriter
 
-    /// - Returns: the record as it is then.
+    /// - Returns: the record afterwards.
     func carryOut(_ id: RecordID, in table: String) throws -> JSON? {
         let all = try queue.reader.all(on: id, in: table)
         guard let first = all.first else {

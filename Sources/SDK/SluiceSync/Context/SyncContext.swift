@@ -224,11 +224,12 @@ extension SyncContext {
     ///     try group.update(["id": "i-7", "stock": 41], in: "items")
     /// }
     /// ```
+    ///
     /// A group needs a server that takes batches: ``SyncOptions/batchSize`` above 1. It holds up to that many
     /// operations, and one on each record. Later edits of its records are sent after it. Retry, discard and undo act
     /// on the whole group.
-    /// whole group.
     ///
+    /// - Parameters:
     ///   - options: the options of each operation of the group.
     ///   - body: makes the changes, on the store in its current state. If it throws, nothing has happened. The group
     ///     is valid until it returns. If ``SyncOptions/hooks`` look at the changes, it runs up to four times, and only

@@ -182,7 +182,7 @@ public final class SyncScheduler: Sendable {
         return run
     }
 
-    /// Runs a push or pull, inside of ``around``.
+    /// Runs a push or pull, inside of `around`.
     private func step<Result: Sendable>(
         _ name: String, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {

@@ -3,7 +3,7 @@ internal import SluiceBase
 /// The versions of a table's records that this device has recently replaced by its own writes.
 ///
 /// A server may answer reads from a copy of its database that is some seconds old. A row with a replaced version is
-/// then older than the local record. After ``lag`` the row counts again, because a server restored from a backup shows
+/// then older than the local record. After `lag` the row counts again, because a server restored from a backup shows
 /// old versions, too.
 struct ReplacedVersions {
     /// The time for which a version counts as replaced after the server has accepted the write.

@@ -58,7 +58,7 @@ public struct LiveQuery: AsyncSequence, Sendable {
         }
     }
 
-    /// A reader of the results.
+    /// Returns a reader of the results.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(context, query) }
 }
 

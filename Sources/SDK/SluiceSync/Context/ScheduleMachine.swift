@@ -137,7 +137,7 @@ struct ScheduleMachine: Sendable {
         .wait(min(max(.zero, now.duration(to: next)), longestWait))
     }
 
-    /// The earliest time that the server allows, spread at random so that not all clients come at once.
+    /// Returns the earliest time that the server allows, spread at random so that not all clients come at once.
     private func soonest(_ now: Timestamp, _ random: Double) -> Timestamp {
         max(now, notBefore ?? now).advanced(by: schedule.spread * random)
     }

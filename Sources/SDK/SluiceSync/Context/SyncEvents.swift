@@ -26,6 +26,6 @@ public struct SyncEvents<Element: Sendable>: AsyncSequence, Sendable {
         public mutating func next() async -> Element? { await following() }
     }
 
-    /// A reader of the events.
+    /// Returns a reader of the events.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(following: following) }
 }

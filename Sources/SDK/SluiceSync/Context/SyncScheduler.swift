@@ -48,7 +48,7 @@ public final class SyncScheduler: Sendable {
     public func changed() { hints.send(.changed) }
 
     /// Makes ``run()`` return after the current push or pull; at once if there is none. To end the push or pull too,
-    /// cancel the task. A scheduler that has finished runs no more.
+    /// cancel the task. A finished scheduler cannot run again.
     public func finish() {
         isFinishing.withLock { $0 = true }
         hints.send(.requested)

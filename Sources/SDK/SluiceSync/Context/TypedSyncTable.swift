@@ -229,6 +229,6 @@ public struct TypedLiveQuery<Record: Codable & Sendable>: AsyncSequence, Sendabl
         }
     }
 
-    /// A reader of the results.
+    /// Returns a reader of the results.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: base.makeAsyncIterator(), typed: typed) }
 }

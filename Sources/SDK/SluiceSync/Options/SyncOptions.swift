@@ -95,8 +95,8 @@ public struct PullOptions: Sendable, Hashable {
     /// The maximum number of rows of a pull, likewise. Default 10,000,000.
     public var maximumRows = 10_000_000
     /// The number of removed rows at which a pull or reconcile may be stopped. One that would remove more rows, and
-    /// more than ``maximumRemovedPercent``, removes none and ends with an error of code `removalsHeld`, until it is
-    /// allowed. Default 100.
+    /// more than ``maximumRemovedPercent``, ends with an error of code `removalsHeld` before it removes the rows at
+    /// hand, until it is allowed. Default 100.
     public var maximumRemovedRows = 100
     /// The share of a table's rows, in percent, that a pull or reconcile may remove by default. Default 50.
     public var maximumRemovedPercent = 50

@@ -41,12 +41,12 @@ public struct RequestContext: Sendable {
     public var version: String?
     /// The number of sends before this one: 0 the first time.
     public var attempt: Int
-    /// Called by the seal filter with the final request before its first byte is sent; its result is sent. On a push
-    /// the engine records the request here and gives it its id.
+    /// The callback of the seal filter, with the final request before its first byte is sent. Its result is sent. On a
+    /// push the engine records the request here and gives it its id.
     package var seal: (@Sendable (Request) async throws -> Request)?
-    /// Called when a sealed attempt has certainly not reached the server, because there was no connection.
+    /// The callback for a sealed attempt that has certainly not reached the server, because there was no connection.
     package var unsealed: (@Sendable () -> Void)?
-    /// Called by an adapter with the request that it is about to send, and with the part's id in a batch.
+    /// The callback of an adapter for the request that it is about to send, with the part's id in a batch.
     package var noteSent: (@Sendable (_ part: String?, SentRequest) -> Void)?
     /// The operation, if its request may be sent with others in one batch.
     package var batchMember: String?
@@ -57,7 +57,7 @@ public struct RequestContext: Sendable {
     package var mayBeApplied = false
     /// The parts of a batch that may have taken effect before.
     package var partsInDoubt: Set<String> = []
-    /// Called by an adapter with the outcome of a creation whose key the service assigns, and with the part's id in a
+    /// The callback of an adapter for the outcome of a creation whose key the service assigns, with the part's id in a
     /// batch.
     package var noteCreated: (@Sendable (_ part: String?, AssignedKeyNote) -> Void)?
     /// The system columns to request, by the wire's names, in place of the client's selection; nil keeps the

@@ -52,6 +52,6 @@ public struct TablePages<Row: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// A walk from the first page.
+    /// Returns a walk from the first page.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
 }

@@ -23,6 +23,6 @@ public struct TableRecords<Row: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// A walk from the first record.
+    /// Returns a walk from the first record.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages.makeAsyncIterator()) }
 }

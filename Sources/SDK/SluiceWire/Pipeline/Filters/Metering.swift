@@ -1,8 +1,8 @@
 /// Counts the requests and answers of an observed push or pull.
 package protocol ExchangeMeter: Sendable {
-    /// Called before a request is sent.
+    /// Counts a request before it is sent.
     func sends(_ request: Request)
-    /// Called after a request was answered.
+    /// Counts the answer to a request.
     func received(_ response: Response, to request: Request)
 }
 

@@ -6,7 +6,7 @@ public import SluiceBase
 /// Bands come first. Inside of a band the names in `before` and `after` decide; then the higher priority; then the
 /// name, by its bytes.
 public enum ChainOrder {
-    /// The links in order, the outermost first, each with the reason for its place.
+    /// Returns the links in order, the outermost first, each with the reason for its place.
     ///
     /// - Parameters:
     ///   - links: The links, no two of the same name.

@@ -78,7 +78,7 @@ package struct StoreConsistency {
                 continue
             }
             if waiting.contains(RecordState.id(state.table, state.recordID)) { continue }
-            // A record that a hook keeps local-only has a note without a copy.
+            // A record that a hook keeps on this machine only has a note without a copy.
             let isNote = state.base == nil && state.mirror == nil
             guard try !isNote || reader.record(state.recordID, in: state.table) == nil else { continue }
             problems.append(
@@ -96,8 +96,7 @@ package struct StoreConsistency {
                 continue
             }
             // A query of a whole table notes no rows, so its cursor needs no number of its own. It may have one from
-            // an earlier
-            // query of a part.
+            // an earlier query of a part.
             if !cursor.isOfAll || cursor.key != 0, !keys.insert(cursor.key).inserted {
                 problems.append(
                     StoreProblem(.doubled, "two queries have the number \(cursor.key)", table: cursor.owner.table))

@@ -160,8 +160,7 @@ extension Table {
         var version = version
         if dialect.undelete == .put {
             // The wire brings a record back by a PUT of the whole record, so it has to be read first. The version
-            // ensures that
-            // it is unchanged since.
+            // ensures that it is unchanged since.
             let found = try await lookup(id: id, includeDeleted: true, parameters: parameters)
             whole = found
             version = version ?? found[dialect.columns.version]?.string

@@ -1,6 +1,6 @@
 package import SluiceBase
 
-/// Which migrations a store has seen: one record for each, by its name.
+/// Records the migrations that a store has had, one record each, by name.
 package enum MigrationNote {
     package static let schema = TableSchema("sluice_migrations", columns: [.init("at", .date)])
 
@@ -8,7 +8,7 @@ package enum MigrationNote {
         try store.put(["id": JSON(name), "at": JSON(moment.description)], in: schema.name)
     }
 
-    /// Those of the migrations that the store has not seen, in their order.
+    /// Returns the migrations that the store has not had, in their order.
     static func outstanding(
         among migrations: [StoreMigration], in store: any StoreReader
     ) throws -> [StoreMigration] {
@@ -17,7 +17,7 @@ package enum MigrationNote {
 }
 
 extension StoreMigration {
-    /// Looks whether the migrations can mean anything.
+    /// Checks that the migrations are valid.
     ///
     /// - Parameter columns: the server's own properties, which no migration touches.
     /// - Throws: ``SluiceError`` of code `invalidArgument` or `invalidTable`.

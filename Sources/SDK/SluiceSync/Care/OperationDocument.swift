@@ -2,21 +2,21 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
-/// An operation as one line of text, with all that another store needs to carry it on.
+/// An operation as one line of text, with all data that another store needs to send it.
 ///
-/// It holds records, the header fields that the application gave with them, and messages of the server; no credentials,
-/// and none of the bodies that filters have made, in which there might be some.
+/// It holds records, the header fields that the application gave with them, and messages of the server. It holds no
+/// credentials, and no bodies after filters, because these might contain some.
 struct OperationDocument {
-    /// The operation; its sequence means nothing.
+    /// The operation, without a meaningful sequence.
     var operation: TableOperation
-    /// The record after it; nil where it is deleted.
+    /// The record after the operation; nil where it is deleted.
     var after: JSON?
-    /// What the oldest waiting change of the record was made on, with the record's first operation.
+    /// The base of the record's oldest waiting change; only with the record's first operation.
     var base: JSON?
-    /// The newest that is known from the server, with the record's first operation.
+    /// The newest record known from the server; only with the record's first operation.
     var mirror: JSON?
-    /// How many operations its group has, this one among them; nil for one of no group, and where the line does not
-    /// say.
+    /// The number of operations in its group, this one included; nil without a group, and in a line without the
+    /// number.
     var members: Int?
 
     private static let name = "operation"
@@ -36,7 +36,7 @@ struct OperationDocument {
         for name in record.names where name != "sent" && name != "frozen" && name != "sequence" {
             if let value = record[name], !value.isNull { json[name] = value }
         }
-        // What went over the wire may hold what a filter has put into it.
+        // A sent request may hold values that a filter has added.
         json["failure"]?["wireRequest"] = nil
         for (name, document) in [("after", after), ("base", base), ("mirror", mirror)] {
             if let document { json[name] = document }
@@ -45,11 +45,11 @@ struct OperationDocument {
         return json
     }
 
-    /// Reads a line, and believes nothing of it.
+    /// Reads a line and trusts nothing in it.
     ///
     /// - Parameters:
-    ///   - line: its number, from 1, for the error.
-    ///   - system: the properties that only the server sets: those of the record after the operation do not count.
+    ///   - line: the line's number, from 1, for the error.
+    ///   - system: the properties that only the server sets. They are removed from the record after the operation.
     init(parsing text: Substring, line: Int, system: Set<PropertyName>) throws(SluiceError) {
         func refuse(_ reason: String) -> SluiceError {
             SluiceError(.invalidRecord, "line \(line) is no operation that can be imported: \(reason)")
@@ -97,7 +97,7 @@ struct OperationDocument {
         if let group = json["group"] {
             guard let group = group.string, Self.isID(group) else { throw refuse("its group is not allowed") }
             operation.group = group
-            // Lines of versions before groups had a count have none.
+            // Lines of versions before group counts have none.
             if json["members"] != nil { members = try count("members", 1) }
         }
         func document(_ name: String) throws(SluiceError) -> JSON? {
@@ -116,7 +116,7 @@ struct OperationDocument {
         }
     }
 
-    /// Refuses what no context would have made.
+    /// Refuses an operation that no context would make.
     static func validate(_ operation: TableOperation) throws(SluiceError) {
         try SyncTables.validate(operation.table)
         try IDRules.validate(
@@ -125,7 +125,7 @@ struct OperationDocument {
         else { throw SluiceError(.invalidRecord, "the id, group or a count of an operation is not allowed") }
     }
 
-    /// Ids stand in header fields and in files: letters, digits, `-`, `_` and `.`, up to 128.
+    /// Whether an id is allowed in header fields and files: letters, digits, `-`, `_` and `.`, up to 128.
     private static func isID(_ text: String) -> Bool {
         let bytes = text.utf8
         func isAllowed(_ byte: UInt8) -> Bool {

@@ -1,10 +1,10 @@
 internal import SluiceBase
 
-/// Puts exported operations at the end of a queue, inside one transaction: all of them, or none.
+/// Adds exported operations to the end of a queue, inside one transaction: all of them, or none.
 struct OperationImport {
     let environment: SyncEnvironment
     let columns: PushColumns
-    /// How many operations a group may have; nil where there can be none.
+    /// The number of operations that a group may have; nil where there can be no groups.
     let groupLimit: Int?
     let store: any StoreWriter
     let queue: QueueWriter
@@ -33,7 +33,7 @@ struct OperationImport {
         return result
     }
 
-    /// The operations of each record, in order.
+    /// Groups the operations by record, in order.
     private func chains(of documents: [OperationDocument]) -> [[OperationDocument]] {
         var places: [RecordID: Int] = [:]
         var chains: [[OperationDocument]] = []
@@ -49,7 +49,7 @@ struct OperationImport {
         return chains
     }
 
-    /// - Parameter known: the groups of which a part is in the queue, or was imported before.
+    /// - Parameter known: the groups with operations in the queue or imported before.
     private func checkGroups(_ documents: [OperationDocument], _ known: Set<String>) throws {
         var groups: [String: [OperationDocument]] = [:]
         for document in documents {
@@ -61,7 +61,7 @@ struct OperationImport {
             guard let groupLimit else {
                 throw refusal(operations.first, "it is part of a group, and this context's server takes no batches")
             }
-            // A part of a group would be sent as if it were the whole.
+            // A part of a group would be sent as if it were the whole group.
             guard !known.contains(group), members.allSatisfy({ $0.members ?? members.count == members.count }) else {
                 throw refusal(operations.first, "other operations of its group are missing")
             }
@@ -92,8 +92,8 @@ struct OperationImport {
         var local: JSON?
         for (index, document) in chain.enumerated() {
             var operation = document.operation
-            // What went out from the other store is not known here: what this one sends has a name of its own.
-            // The next one is that of the delete which a discard over there may come to.
+            // The bodies that the other store sent are not known here, so this store's sends get a new revision.
+            // The next revision is left out: a discard in the other store may use it for a delete.
             if operation.wasSent { operation.revision += 2 }
             if operation.state == .inFlight {
                 operation.state = .pending
@@ -112,7 +112,7 @@ struct OperationImport {
         try queue.setLocal(local, id, in: table)
     }
 
-    /// Whether the operations can follow on the record as it is here, and on each other.
+    /// Checks that the operations can follow the local record, and each other.
     private func check(_ chain: [OperationDocument], _ settled: JSON?) throws {
         guard let first = chain.first else { return }
         switch first.operation.kind {
@@ -142,7 +142,7 @@ struct OperationImport {
             operationID: operation?.id)
     }
 
-    /// The audit remembers what was imported, so that the same document does nothing the second time.
+    /// Notes the import in the audit, so that the same document does nothing the second time.
     private func mark(_ operation: TableOperation) throws {
         try store.put(
             [
@@ -160,8 +160,8 @@ struct OperationImport {
 
 /// The outcome of an import.
 public struct QueueImport: Sendable, Hashable {
-    /// How many operations are in the queue now that were not before.
+    /// The number of operations added to the queue.
     public var imported = 0
-    /// How many were imported before, or are in the queue already.
+    /// The number of operations that were imported before, or are in the queue already.
     public var skipped = 0
 }

@@ -2,8 +2,8 @@ public import SluiceBase
 internal import SluiceWire
 
 extension LocalStore {
-    /// Looks whether what the engine keeps in the store fits together: operations and the records they are about, what
-    /// they were made on, cursors and the rows that their queries hold. What the store's file is like it does not see.
+    /// Checks that the engine's data in the store is consistent: operations and their records, bases, cursors and the
+    /// rows of their queries. It does not check the store's file.
     ///
     /// ```swift
     /// for problem in try await store.checkConsistency() { print(problem) }
@@ -19,12 +19,12 @@ extension LocalStore {
 package struct StoreConsistency {
     private let reader: any StoreReader
     private var problems: [StoreProblem] = []
-    /// The records that have operations, as their states are named.
+    /// The records with operations, by the ids of their states.
     private var waiting: Set<RecordID> = []
 
     private init(_ reader: any StoreReader) { self.reader = reader }
 
-    /// What does not fit together.
+    /// Returns the inconsistencies.
     package static func problems(in reader: any StoreReader) throws -> [StoreProblem] {
         var check = StoreConsistency(reader)
         try check.lookAtQueue()
@@ -64,7 +64,7 @@ package struct StoreConsistency {
         case .undelete: break
         }
         let state = try reader.record(RecordState.id(first.table, first.recordID), in: RecordState.schema.name)
-        // A delete that took the place of an insert was made on nothing.
+        // A delete that replaced an insert has no base.
         let wasInsert = first.kind == .delete && first.attempts > 0
         if first.kind != .insert, !wasInsert, state == nil {
             note(.missingBase, "what it was made on is not kept", first)
@@ -78,7 +78,7 @@ package struct StoreConsistency {
                 continue
             }
             if waiting.contains(RecordState.id(state.table, state.recordID)) { continue }
-            // A record that a hook keeps here alone has a note without a copy.
+            // A record that a hook keeps on this machine only has a note without a copy.
             let isNote = state.base == nil && state.mirror == nil
             guard try !isNote || reader.record(state.recordID, in: state.table) == nil else { continue }
             problems.append(
@@ -95,8 +95,8 @@ package struct StoreConsistency {
                 problems.append(StoreProblem(.unreadable, "a cursor cannot be read", recordID: row["id"]?.textID))
                 continue
             }
-            // Of a whole table no row is noted, so such cursors need no number of their own; they may have one from when
-            // they were of a part.
+            // A query of a whole table notes no rows, so its cursor needs no number of its own. It may have one from
+            // an earlier query of a part.
             if !cursor.isOfAll || cursor.key != 0, !keys.insert(cursor.key).inserted {
                 problems.append(
                     StoreProblem(.doubled, "two queries have the number \(cursor.key)", table: cursor.owner.table))
@@ -121,35 +121,35 @@ package struct StoreConsistency {
     }
 }
 
-/// An inconsistency in a store: what is wrong, and where.
+/// An inconsistency in a store: its kind and its place.
 public struct StoreProblem: Sendable, Hashable, CustomStringConvertible {
-    /// What kind of thing.
+    /// The kind of inconsistency.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The file is damaged.
         case damagedFile
         /// A row of the engine's own tables cannot be read.
         case unreadable
-        /// An operation waits for a record that is not there, or that is there although it was deleted.
+        /// An operation waits for a missing record, or for a deleted record that is still there.
         case orphanedOperation
-        /// An operation waits, and what it was made on is not kept.
+        /// An operation waits without the base that it was made on.
         case missingBase
-        /// What an operation was made on is kept, and there is no operation.
+        /// A base is kept without an operation.
         case orphanedBase
         /// Two operations have one place in the queue, or two cursors one number.
         case doubled
-        /// A row is held by a query that nobody knows.
+        /// A row is held by an unknown query.
         case orphanedMember
     }
 
-    /// What kind of thing.
+    /// The kind of inconsistency.
     public var kind: Kind
-    /// What was found, in a sentence.
+    /// The finding, in a sentence.
     public var message: String
-    /// The table it is about.
+    /// The table concerned.
     public var table: String?
-    /// The record it is about.
+    /// The record concerned.
     public var recordID: RecordID?
-    /// The operation it is about.
+    /// The operation concerned.
     public var operationID: String?
 
     /// A problem.

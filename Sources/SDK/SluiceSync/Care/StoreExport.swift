@@ -1,30 +1,30 @@
 internal import SluiceBase
 
-/// Writes all that a store holds as lines of JSON: records, the queue, what its changes were made on, cursors.
+/// Writes a store's whole content as lines of JSON: records, the queue, the bases of its changes, cursors.
 ///
 /// ```swift
 /// let summary = try await StoreExport().write(store) { line in try output.write(line + "\n") }
 /// ```
 ///
-/// The first line describes what follows, with the tables as they are declared; then comes a line for each row, the
-/// engine's own tables too; the last line counts them, so that a file that was cut off is recognised.
+/// The first line is a head with the declared tables. A line for each row follows, the engine's own tables included.
+/// The last line counts the rows, so that a truncated file is recognised.
 ///
-/// The file has everything in plain text, whatever the store is encrypted with; it holds no credentials, which no store
+/// The file has everything in plain text, even if the store is encrypted. It holds no credentials, because no store
 /// does.
 public struct StoreExport: Sendable {
-    /// What is left out.
+    /// The content to leave out.
     public var redactions: [StoreRedaction]
-    /// Whether it is for others to begin with: cursors without the user and the server that they were pulled from, and
-    /// nothing of what happened here. Such a store goes on by delta from where this one was.
+    /// Whether the export is a prefilled store for other devices: it has cursors without their user and server, and no
+    /// history of this device. Such a store continues by delta from this one's position.
     public var isPrefilled: Bool
 
-    /// What was written.
+    /// The counts of an export.
     public struct Summary: Sendable, Hashable {
-        /// How many records of each of the application's tables.
+        /// The number of records of each of the application's tables.
         public var records: [String: Int] = [:]
-        /// How many operations of the queue.
+        /// The number of operations of the queue.
         public var operations = 0
-        /// How many rows in all, those of the engine's own tables among them.
+        /// The number of rows in all, the engine's own tables included.
         public var rows = 0
     }
 
@@ -34,18 +34,18 @@ public struct StoreExport: Sendable {
         self.isPrefilled = isPrefilled
     }
 
-    /// Writes the store as it is at one moment.
+    /// Writes the store's state at one moment.
     ///
-    /// - Parameter line: takes each line, without its end. What it throws ends the export.
-    /// - Throws: ``SluiceError`` of code `operationsPending` where a store with changes that wait is to be for others;
-    ///   `invalidArgument` for a redaction of a table that is not there, or a store for others that was filled for two;
-    ///   of the store.
+    /// - Parameter line: takes each line, without its end. An error from it ends the export.
+    /// - Throws: ``SluiceError`` of code `operationsPending` for a prefilled export of a store with waiting changes;
+    ///   `invalidArgument` for a redaction of a missing table, or a prefilled export of a store filled for two; of the
+    ///   store.
     @discardableResult
     public func write(
         _ store: any LocalStore, to line: @Sendable (String) throws -> Void
     ) async throws -> Summary {
         try await store.read { reader in
-            // What stays on a device is not for others.
+            // Local-only data is not part of a prefilled store.
             let staying = isPrefilled ? try LocalOnly(reader) : LocalOnly()
             let tables = try reader.tables().filter {
                 Self.isKept($0.name, isPrefilled: isPrefilled) && !staying.tables.contains($0.name)
@@ -82,14 +82,14 @@ public struct StoreExport: Sendable {
         }
     }
 
-    /// Who holds the lease, and what is under way, is of this store alone.
+    /// Whether a table is exported. The lease and the work in progress belong to this store alone.
     private static func isKept(_ table: String, isPrefilled: Bool) -> Bool {
         if table == LeaseRecord.schema.name { return false }
         return !isPrefilled || !table.hasPrefix(SyncTables.prefix)
             || [Cursor.schema, Membership.schema, MigrationNote.schema, LocalOnly.schema].contains { $0.name == table }
     }
 
-    /// A prefilled store has one cursor for each query, whichever user pulled it here.
+    /// Checks that each query has one cursor, since a prefilled store keeps one, regardless of the user.
     private static func checkOwners(_ reader: any StoreReader) throws {
         var owners: Set<RecordID> = []
         for cursor in try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:)) {

@@ -1,12 +1,12 @@
 internal import SluiceBase
 
 extension StoreImport {
-    /// Puts a row, if it can stand where it is to.
+    /// Puts a row, if it is valid for its table.
     ///
-    /// One of the engine's own is read first, where the engine cannot go on without what is in it: operations, bases,
-    /// cursors, unanswered sends, the quarantine and the audit. Change stamps, members of queries, notes of migrations, what
-    /// stays here and the state of a schedule are not: of these the engine takes what it finds, and its numbers are
-    /// looked at here. What plugins keep is theirs to read.
+    /// Rows of some of the engine's own tables are parsed first, because the engine depends on their content:
+    /// operations, bases, cursors, unanswered sends, the quarantine and the audit. Of change stamps, members of
+    /// queries, notes of migrations, local-only settings and schedule states only the numbers are checked. Values of
+    /// plugins are left to the plugins.
     static func put(_ row: JSON, in table: String, _ writer: any StoreWriter) throws {
         let id = try StoreRules.id(of: row, in: table)
         let isNote = table == MigrationNote.schema.name || table == LocalOnly.schema.name
@@ -23,7 +23,7 @@ extension StoreImport {
         }
     }
 
-    /// What was on its way there may have arrived, or may arrive yet.
+    /// Reads an operation. One that was in flight may have arrived, or may still arrive, so it becomes uncertain.
     private static func operation(_ row: JSON) throws -> TableOperation {
         var operation = try TableOperation(record: row)
         try OperationDocument.validate(operation)
@@ -53,7 +53,7 @@ extension StoreImport {
         }
     }
 
-    /// An unanswered send has rows deleted on the server: those that are what one of its bodies was.
+    /// Checks an unanswered send, because it makes the engine delete rows on the server that match one of its bodies.
     private static func checkUnansweredSend(_ row: JSON, _ id: RecordID) throws(SluiceError) {
         guard let send = UnansweredSend(record: row) else {
             throw SluiceError(.invalidRecord, "the unanswered send cannot be read")
@@ -61,13 +61,13 @@ extension StoreImport {
         guard id == RecordState.id(send.table, send.recordID) else {
             throw SluiceError(.invalidRecord, "an unanswered send has another id than its record")
         }
-        // An empty body is proved by any row.
+        // An empty body would match any row.
         guard send.bodies.allSatisfy({ $0.names.contains { $0 != "id" } }) else {
             throw SluiceError(.invalidRecord, "an unanswered send has a body that says nothing")
         }
     }
 
-    /// Refuses counters that are so large that counting on would overflow.
+    /// Refuses counters that are so large that they would overflow later.
     private static func checkCounters(_ row: JSON) throws {
         for (name, value) in row.members ?? [] where value.number != nil {
             guard let number = value.int, (0...1 << 50).contains(number) else {

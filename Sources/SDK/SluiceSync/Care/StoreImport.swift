@@ -6,8 +6,8 @@ package import SluiceBase
 /// let summary = try await StoreImport().read(into: store) { readLine() }
 /// ```
 ///
-/// The store goes on where the exported one was: with its queue, under the same ids. One of the two may go on, not
-/// both: what waited would be sent from both.
+/// The store continues at the exported one's position: with its queue, under the same ids. Use only one of the two
+/// from then on, because both would send the queue.
 public struct StoreImport: Sendable {
     /// The longest line that is read, in bytes.
     public var maximumLineLength: Int
@@ -18,13 +18,13 @@ public struct StoreImport: Sendable {
     /// Reads lines until there are none.
     ///
     /// - Parameters:
-    ///   - store: an empty one.
-    ///   - next: gives the next line, without its end; nil after the last.
-    /// - Throws: ``SluiceError`` of code `recordExists` for a store that is not empty; `invalidTable` for a head that
-    ///   declares what no store takes: names that are not allowed, tables of the engine's that this version does not
-    ///   know, more than 1,997 columns of a table or more than 10,000 tables; `invalidRecord`, with the line's number,
-    ///   for lines that are no export, that were cut off, from which something was left out, or that do not fit
-    ///   together; of the store. The store then holds nothing.
+    ///   - store: an empty store.
+    ///   - next: returns the next line, without its end; nil after the last.
+    /// - Throws: ``SluiceError`` of code `recordExists` for a store that is not empty; `invalidTable` for a head with
+    ///   invalid declarations: names that are not allowed, tables of the engine's that this version does not know,
+    ///   more than 1,997 columns of a table or more than 10,000 tables; `invalidRecord`, with the line's number, for
+    ///   lines that are no export, that were cut off, from which something was left out, or that do not fit together;
+    ///   of the store. The store then holds nothing.
     @discardableResult
     public func read(
         into store: any LocalStore, _ next: @Sendable () throws -> String?
@@ -59,7 +59,7 @@ public struct StoreImport: Sendable {
                 case .head: throw SluiceError(.invalidRecord, "line \(number) is a second head")
                 case .end(let rows): end = rows
                 case .row(let row, let table):
-                    // Else a row would make the table, and rows as many as the head may not declare.
+                    // Otherwise a row would create its table, beyond the number of tables that a head may declare.
                     guard names.contains(ExactName(table)) else {
                         throw SluiceError(
                             .invalidRecord, "line \(number) is of a table that the head does not declare", table: table)
@@ -90,12 +90,12 @@ public struct StoreImport: Sendable {
         guard line.utf8.count <= maximumLineLength else { throw Self.tooLong(number, longest: maximumLineLength) }
     }
 
-    /// The error for a line that is too long, for a caller that notices before the line is read to its end.
+    /// Returns the error for a line that is too long, for a caller that notices before the line is read to its end.
     package static func tooLong(_ number: Int, longest: Int) -> SluiceError {
         SluiceError(.invalidRecord, "line \(number) is longer than \(longest) bytes")
     }
 
-    /// What a context writes when it is made, and who has the lease, is of no account.
+    /// Checks that the store is empty. Tables that a new context writes, and the lease, do not count.
     private static func checkEmpty(_ store: any StoreReader) throws {
         let notes = [LeaseRecord.schema.name, MigrationNote.schema.name, LocalOnly.schema.name]
         for table in try store.tables() where !notes.contains(table.name) {
@@ -108,20 +108,19 @@ public struct StoreImport: Sendable {
 }
 
 extension StoreImport {
-    /// The most columns of a table, and the most indexes: SQLite takes 2,000, and three are the store's own.
+    /// The maximum number of columns of a table, and of indexes: SQLite takes 2,000, and three are the store's own.
     static let mostColumns = 1_997
-    /// The most tables. Each costs a store something at every opening; no application has that many.
+    /// The maximum number of tables. Each costs a store something at every opening; no application has that many.
     static let mostTables = 10_000
 
     /// The engine's own tables, which every store has.
     static let own = Set(SyncTables.all.map(\.name))
 
-    /// The tables to make, by a head of which nothing is believed: the engine's own as this version declares them, and
-    /// those of the application.
+    /// Returns the tables to create for a head that is not trusted: the engine's own as this version declares them,
+    /// and the application's.
     ///
-    /// A table of the engine's that is not known here is of a newer version. It is neither made as the head says, as
-    /// the newer version would then go on from what this one has not kept up, nor left out, as nobody knows what is
-    /// lost by that.
+    /// An unknown table of the engine's is from a newer version. It is not created, because the newer version would
+    /// later rely on data that this one has not maintained. It is not left out, because the loss would be unknown.
     ///
     /// - Throws: ``SluiceError`` of code `invalidTable`.
     static func tables(_ declared: [TableSchema]) throws(SluiceError) -> [TableSchema] {
@@ -138,7 +137,8 @@ extension StoreImport {
             try checkSize(table)
             if own.contains(table.name) { continue }
             if table.name == SyncTables.pluginValues.name {
-                // What plugins want to find, whatever the head has: another type would be refused at every opening.
+                // The declaration that plugins expect, whatever the head has: another type would be refused at every
+                // opening.
                 tables.append(SyncTables.pluginValues)
             } else if table.name.hasPrefix(SyncTables.prefix) {
                 throw SluiceError(

@@ -25,7 +25,7 @@ enum StoreLines {
 
     static func end(rows: Int) -> JSON { ["end": JSON(rows)] }
 
-    /// A line, read by one who believes nothing of it.
+    /// A line, parsed without trust in its content.
     enum Line {
         case head(tables: [TableSchema], isWhole: Bool)
         case row(JSON, table: String)

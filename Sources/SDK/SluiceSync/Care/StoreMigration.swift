@@ -1,7 +1,7 @@
 public import SluiceBase
 
-/// A change of the shape of records that a new version of an application brings: of tables' and properties' names and
-/// of columns' types. It is done once in each store, by its name, before anything else is done with the store.
+/// A change of the shape of records for a new version of an application: names of tables and properties, and types of
+/// columns. It is carried out once in each store, by its name, before any other work with the store.
 ///
 /// ```swift
 /// let context = try await SyncContext(
@@ -12,16 +12,16 @@ public import SluiceBase
 ///     ])
 /// ```
 ///
-/// It reaches every copy of a record that the store has: the table, changes that wait, what was sent of them, the
-/// server's records on which they were made, the audit. So it stands for what happened to the records here and on the
-/// server alike: a server that goes on under the old names sends them again.
+/// It changes every copy of a record in the store: the table, waiting changes, sent bodies, their bases from the
+/// server, the audit. It therefore describes a change of the records both here and on the server: a server that keeps
+/// the old names sends them again.
 ///
-/// Additions need none: a declared table gets new columns by itself. Keep the migrations of earlier versions in the
-/// list, as stores of any age may turn up.
+/// Additions need no migration: a declared table gets new columns by itself. Keep the migrations of earlier versions
+/// in the list, because stores of any age may exist.
 public struct StoreMigration: Sendable {
-    /// What it is known by in the store, for good.
+    /// The name that identifies it in stores, permanently.
     public var name: String
-    /// What it does, in this order, in one transaction.
+    /// The steps, carried out in this order in one transaction.
     public var steps: [Step]
 
     /// A migration.
@@ -30,7 +30,7 @@ public struct StoreMigration: Sendable {
         self.steps = steps
     }
 
-    /// One step. A table that the store does not have has nothing to be changed.
+    /// One step. It does nothing in a store without the table.
     public struct Step: Sendable {
         enum Action: Sendable {
             case renameTable(to: String)
@@ -41,22 +41,22 @@ public struct StoreMigration: Sendable {
         let table: String
         let action: Action
 
-        /// Gives a table another name. What waits for it goes to the other one; its queries start afresh, and a
-        /// reconcile finds what has left meanwhile.
+        /// Gives a table another name. Its waiting changes move to the new table. Its queries start from the
+        /// beginning, and a reconcile finds rows that left in the meantime.
         public static func renameTable(_ table: String, to name: String) -> Step {
             Step(table: table, action: .renameTable(to: name))
         }
 
         /// Removes a table with its records.
         ///
-        /// - Parameter discardsChanges: whether changes that wait are given up with it, each noted in the audit;
+        /// - Parameter discardsChanges: whether waiting changes are given up with it, each noted in the audit;
         ///   otherwise a store that has some refuses the migration.
         public static func dropTable(_ table: String, discardsChanges: Bool = false) -> Step {
             Step(table: table, action: .dropTable(discardsChanges: discardsChanges))
         }
 
-        /// Gives a property another name. In a record that has both already the new one stands, unless a change that
-        /// waits has written the old one: who wrote it knew no other.
+        /// Gives a property another name. In a record with both, the new name's value stays. A waiting change that
+        /// wrote the old name is the exception, because its author knew no other name.
         public static func renameProperty(_ name: PropertyName, to new: PropertyName, in table: String) -> Step {
             Step(table: table, action: .change(.rename(name, to: new)))
         }
@@ -66,17 +66,17 @@ public struct StoreMigration: Sendable {
             Step(table: table, action: .change(.drop(name)))
         }
 
-        /// Declares a column with another type, and turns the values into it that mean the same there: `"12"` into 12,
-        /// 12 into `"12"`, 0 and 1 into truth values. Any other value stays as it is, as a column allows.
+        /// Declares a column with another type, and converts the values with the same meaning there: `"12"` into 12,
+        /// 12 into `"12"`, 0 and 1 into truth values. Any other value stays unchanged, as a column allows.
         public static func changeType(of name: PropertyName, in table: String, to type: TableSchema.ColumnType) -> Step
         {
             Step(table: table, action: .change(.convert(name, to: type)))
         }
 
-        /// Changes records as the closure does. It is given whole records and parts of them, as they were sent, and is
-        /// to do the same to both; it is called again if the store does the transaction again.
+        /// Changes records by a closure. It gets whole records and the parts of them that were sent, and must treat
+        /// both alike. It is called again if the store repeats the transaction.
         ///
-        /// The id and what only the server sets stay as they are, whatever it does.
+        /// The id and the server's properties stay unchanged in any case.
         public static func rewrite(
             _ table: String, _ body: @escaping @Sendable (JSON) throws -> JSON
         ) -> Step {

@@ -7,14 +7,14 @@ struct StoreMigrator {
     let columns: PushColumns
     let now: Timestamp
 
-    /// Does what the migration says.
+    /// Carries out the steps of a migration.
     ///
-    /// - Throws: ``SluiceError`` of code `operationsPending` where changes wait for a table that is to go,
-    ///   `recordExists` where a table's new name is another's, of the store, and what a closure throws.
+    /// - Throws: ``SluiceError`` of code `operationsPending` where changes wait for a table to be dropped,
+    ///   `recordExists` where a table's new name is taken, of the store, and the errors of a closure.
     func carryOut(_ migration: StoreMigration) throws {
         var steps = migration.steps[...]
         while let step = steps.popFirst() {
-            // Where the table is not there changes of its records may wait all the same, each a deletion.
+            // Deletions may wait in the queue even where the table is missing.
             let held = try store.tables().first { $0.name.hasSameBytes(as: step.table) }
             try carryOut(step, held, &steps)
         }
@@ -27,7 +27,7 @@ struct StoreMigrator {
         case .renameTable(let name): try rename(step.table, held, to: name)
         case .dropTable(let discards): try drop(step.table, discardsChanges: discards)
         case .change(let change):
-            // What follows for the same table is done with it: each pass reads and writes all of the table.
+            // Later changes of the same table are combined, because each pass reads and writes the whole table.
             var changes = [change]
             while let next = steps.first, next.table.hasSameBytes(as: step.table),
                 case .change(let more) = next.action
@@ -50,7 +50,7 @@ struct StoreMigrator {
             bases[id] = state?["base"]
         }
         if let held {
-            // The columns first, so that each value finds its own when its record is put.
+            // The columns first, so that each value finds its column when its record is put.
             try store.redeclare(changes.reduce(held) { $1.declaration(of: $0) })
             try store.forEachRecord(in: table) { row in
                 let id = row["id"]?.textID ?? ""
@@ -61,7 +61,7 @@ struct StoreMigrator {
         }
         let following = local.following(changes, in: table)
         try following.write(to: store)
-        // Copies have nothing of what stays here, by whatever name.
+        // Copies have no local-only columns, under any name.
         let shared = SharedWriter(writer: store, columns: following.columns)
         try RecordCopies.forEachRow(about: table, in: store) { row, schema in
             let id = (row["record"] ?? row["operation"]?["record"])?.textID ?? ""
@@ -70,7 +70,7 @@ struct StoreMigrator {
         }
     }
 
-    /// The copy as it is afterwards. What a record is known by is no one's to change.
+    /// Returns the copy after the changes. The id and the server's properties stay unchanged.
     private func record(
         _ copy: JSON, _ origin: RecordCopies.Origin, on base: JSON?, _ changes: [PropertyChange], _ local: LocalOnly,
         _ table: String
@@ -78,7 +78,7 @@ struct StoreMigrator {
         var (changed, base) = (copy, base)
         var staying = local
         for change in changes {
-            // What stays here is the application's, whoever had the record last.
+            // A local-only value is the application's, whichever side wrote the record last.
             let isOurs = change.names.contains { staying.columns(of: table).contains($0) }
             changed = try change.record(changed, isOurs ? .application : origin, on: isOurs ? nil : base)
             base = try base.map { try change.record($0, .server) }
@@ -120,7 +120,7 @@ struct StoreMigrator {
         try LocalOnly(store).renaming(table, to: name).write(to: store)
     }
 
-    /// The engine's row about a table that has another name from now on, which is part of some rows' ids.
+    /// Returns the engine's row about a renamed table. The name is part of some rows' ids.
     private static func renamed(_ row: JSON, _ table: String, to name: String, _ schema: TableSchema) -> JSON {
         var row = RecordCopies.map(row) { copy, _ in copy }
         if row["table"] != nil { row["table"] = JSON(name) }
@@ -138,7 +138,7 @@ struct StoreMigrator {
     private func drop(_ table: String, discardsChanges: Bool) throws {
         let queue = QueueWriter(store)
         let operations = try queue.reader.all(in: table)
-        // A group reaches the server all together or not at all.
+        // A group reaches the server as a whole or not at all.
         let groups = Set(operations.compactMap(\.group))
         let isTorn = try groups.contains { group in
             try queue.reader.members(of: group).contains { !$0.table.hasSameBytes(as: table) }

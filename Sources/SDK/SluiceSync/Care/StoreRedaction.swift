@@ -1,13 +1,13 @@
 internal import SluiceBase
 
-/// What an export leaves out: all content of a table's records, or one property of them.
+/// The content that an export leaves out: all content of a table's records, or one property of them.
 ///
-/// It holds for every place where the engine keeps such a record: the table itself, the queue and what was sent for it,
-/// bases, the audit, rows in quarantine. Ids, kinds, states and times stay, so that an export still shows what waits.
+/// It applies to every copy of such a record in the store: the table itself, the queue and its sent bodies, bases, the
+/// audit, rows in quarantine. Ids, kinds, states and times stay, so that an export still shows the waiting operations.
 public struct StoreRedaction: Sendable, Hashable {
     /// The table.
     public var table: String
-    /// The property; nil for all of them but the id.
+    /// The property; nil for all of them except the id.
     public var property: String?
 
     /// A redaction.
@@ -30,7 +30,7 @@ public struct StoreRedaction: Sendable, Hashable {
     var text: String { property.map { "\(table).\($0)" } ?? table }
 }
 
-/// Takes out of the store's rows what redactions name.
+/// Removes the redacted content from the store's rows.
 struct StoreRedactor: Sendable {
     private static let mark: JSON = "(left out)"
 
@@ -51,13 +51,13 @@ struct StoreRedactor: Sendable {
         whole.contains(ExactName(table)) || properties[ExactName(table)] != nil
     }
 
-    /// A row of the store's table as the export shows it; nil for one that it does not.
+    /// Returns a row of the store's table for the export; nil for a row to leave out.
     func shown(_ row: JSON, of table: String) -> JSON? {
         guard table.hasPrefix(SyncTables.prefix) else {
             return whole.contains(ExactName(table)) ? nil : record(row, of: table)
         }
         if whole.contains(ExactName(table)) { return nil }
-        // What plugins keep may be about any record.
+        // Values of plugins may be about any record.
         if !(whole.isEmpty && properties.isEmpty), !Self.known.contains(table) { return nil }
         guard let about = RecordCopies.table(of: row), concerns(about) else {
             return row
@@ -68,14 +68,15 @@ struct StoreRedactor: Sendable {
     private func engineRow(_ row: JSON, _ table: String) -> JSON {
         var row = Self.hushed(RecordCopies.map(row) { copy, _ in record(copy, of: table) })
         row["operation"] = row["operation"].map(Self.hushed)
-        // As they went out: filters may have put a value under another name.
+        // The bodies as sent: filters may have put a value under another name.
         if let bodies = row["bodies"]?.elements { row["bodies"] = JSON(bodies.map { _ in Self.mark }) }
-        // Text, of which no part can be named.
+        // Text in which no property can be found.
         for name in ["raw", "reason"] where row[name]?.string != nil { row[name] = Self.mark }
         return row
     }
 
-    /// A server's message about a failure may quote the record, and filters may have put a value under another name.
+    /// Hides a failure's message and final bodies: a server's message may quote the record, and filters may have
+    /// renamed a value.
     private static func hushed(_ row: JSON) -> JSON {
         var row = row
         if var failure = row["failure"], failure.kind == .object {

@@ -1,22 +1,22 @@
 internal import SluiceBase
 
-/// A local change that hooks look at: first outside of any transaction, then it is stored if what they saw still
-/// stands.
+/// A local change that hooks see before it is stored. The hooks run outside of any transaction. The change is then
+/// stored if the data that they saw is still the same.
 struct HookedWrite: Sendable {
     let change: LocalChange
     let chain: AskedHooks
     let context: SyncContext
 
-    /// How often hooks are asked about one change.
+    /// The number of times that hooks are asked about one change at most.
     static let mostAttempts = 3
 
-    /// Thrown to roll a transaction back that finds something else than the hooks saw.
+    /// Thrown to roll a transaction back because the data differs from the data that the hooks saw.
     private struct Moved: Error {}
 
     /// Carries the change out and returns the local record after it.
     ///
-    /// - Throws: ``SluiceError`` of code `refusedByHook`, `hookFailed`, `operationRefused` where the record moves each
-    ///   time that the hooks have looked; and what the change throws without hooks.
+    /// - Throws: ``SluiceError`` of code `refusedByHook` or `hookFailed`; `operationRefused` where the record has
+    ///   changed after each look of the hooks; and the errors of the change itself.
     func carryOut() async throws -> JSON? {
         let environment = context.options.environment
         for attempt in 1...Self.mostAttempts {

@@ -1,7 +1,7 @@
 public import SluiceBase
 
-/// The results of a query over a table of the local store: the result now, and each one after it that differs, with
-/// what has changed.
+/// The results of a query over a table of the local store: the current result, then each different one, with the
+/// difference.
 ///
 /// The query runs in the task that reads the sequence, and only when something was committed that can concern its
 /// table. Several commits that come while nobody reads lead to one run.
@@ -19,7 +19,7 @@ public struct LiveQuery: AsyncSequence, Sendable {
     public struct Update: Sendable, Hashable {
         /// The result. Its records have their id, whatever the query selects.
         public var records: [JSON]
-        /// What leads there from the result before it; for the first one all records are inserted.
+        /// The difference from the previous result. For the first result all records are inserted.
         public var diff: QueryDiff
     }
 
@@ -29,7 +29,7 @@ public struct LiveQuery: AsyncSequence, Sendable {
         fileprivate let query: Query
         private let watch: TableWatch
         private var records: [JSON]?
-        /// Whether something was committed that no read has shown yet: the first result, or what a failed read missed.
+        /// Whether a commit has not been read yet: before the first result, or after a read that failed.
         private var isDue = true
 
         fileprivate init(_ context: SyncContext, _ query: Query) {
@@ -58,12 +58,12 @@ public struct LiveQuery: AsyncSequence, Sendable {
         }
     }
 
-    /// A reader of the results.
+    /// Returns a reader of the results.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(context, query) }
 }
 
 extension SyncTable {
-    /// The records that match, now and whenever they change by a write, a push, a pull or a purge of this context.
+    /// Returns the records that match, now and whenever a write, push, pull or purge of this context changes them.
     ///
     /// - Parameter query: its table is replaced by this one; nil means all records.
     public func observe(_ query: Query? = nil) -> LiveQuery {
@@ -73,12 +73,12 @@ extension SyncTable {
     }
 }
 
-/// Tells who has read tables of a context's store when something was committed that can concern them.
+/// Reports commits that can concern given tables to a reader of a context's store.
 package struct TableWatch: Sendable {
     private let changes: Mailbox<ChangeBacklog>
     private let subscription: Subscription
 
-    /// Notes everything that is committed from now on.
+    /// Records everything that is committed from now on.
     package init(_ context: SyncContext) {
         (changes, subscription) = context.hub.tables.subscribe(into: ChangeBacklog())
     }

@@ -39,13 +39,13 @@ public struct LocalTransaction {
         _ = try change(.undelete, id.recordID, in: table)
     }
 
-    /// The record as it is, with what was changed so far; or nil.
+    /// Returns the record with the changes made so far, or nil.
     public func lookup(id: some RecordIDConvertible, in table: String) throws -> JSON? {
         try SyncTables.validate(table)
         return try store.record(named: id.recordID, in: table)
     }
 
-    /// The records that match, with what was changed so far.
+    /// Returns the records that match, with the changes made so far.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
     public func records(matching query: Query) throws -> [JSON] {
@@ -53,7 +53,7 @@ public struct LocalTransaction {
         return try store.records(matching: query)
     }
 
-    /// How many records match the query's filter, with what was changed so far.
+    /// Counts the records that match the query's filter, with the changes made so far.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
     public func count(matching query: Query) throws -> Int {
@@ -86,17 +86,17 @@ extension SyncContext {
     /// }
     /// ```
     ///
-    /// Each change is queued as if it had been made alone, and is sent alone: what has to reach the server together is
-    /// a ``group(options:_:)``. While the body runs, other writes to the store wait.
+    /// Each change is queued and sent as if it had been made alone. Use ``group(options:_:)`` for changes that must
+    /// reach the server together. While the body runs, other writes to the store wait.
     ///
     /// - Parameters:
-    ///   - options: what is said of each operation.
-    ///   - body: reads and changes the store as it is in that moment. Where it throws, nothing has happened. Where
-    ///     ``SyncOptions/hooks`` look at the changes it runs up to four times, and only the last time counts. It may run
-    ///     again, too, where the store shares one commit among several writes and that fails.
-    /// - Returns: what `body` returns.
-    /// - Throws: what a change throws; what `body` throws; ``SluiceError`` of code `refusedByHook` and `hookFailed`
-    ///   where a hook says so; of the store.
+    ///   - options: the options of each operation.
+    ///   - body: reads and changes the store in its current state. If it throws, nothing has happened. If
+    ///     ``SyncOptions/hooks`` look at the changes, it runs up to four times, and only the last run counts. It may
+    ///     also run again if the store shares one commit among several writes and that commit fails.
+    /// - Returns: the value that `body` returns.
+    /// - Throws: the errors of a change and of `body`; ``SluiceError`` of code `refusedByHook` and `hookFailed` where
+    ///   a hook refuses or fails; of the store.
     @discardableResult
     public func write<Result: Sendable>(
         options: OperationOptions = OperationOptions(), _ body: @Sendable (LocalTransaction) throws -> Result
@@ -104,7 +104,7 @@ extension SyncContext {
         try await transact(group: nil, options, body)
     }
 
-    /// Runs `body` in a transaction, again where hooks have seen other changes than it makes.
+    /// Runs `body` in a transaction, and again where hooks have seen changes other than its own.
     func transact<Result: Sendable>(
         group: String?, _ options: OperationOptions, _ body: @Sendable (LocalTransaction) throws -> Result
     ) async throws -> Result {
@@ -127,19 +127,19 @@ extension SyncContext {
     }
 }
 
-/// What hooks have decided about the changes of a transaction.
+/// The decisions of hooks about the changes of a transaction.
 ///
-/// Which changes a transaction makes shows only when its body runs, inside a transaction. So the body runs, what hooks
-/// have to see of it is noted, and the transaction is rolled back; the hooks are asked; and the body runs again. It
-/// counts when each of its changes is one that the hooks have seen as it is.
+/// A transaction's changes are known only once its body has run, inside a transaction. So the body runs, the changes
+/// for the hooks are noted, and the transaction is rolled back. Then the hooks are asked, and the body runs again. The
+/// run counts if the hooks have seen each of its changes unaltered.
 struct ChangePlan: Sendable {
-    /// Thrown to roll a run back of which hooks have not seen all.
+    /// Thrown to roll a run back because hooks have not seen all of its changes.
     struct Undecided: Error {
-        /// How many of the decisions still stand.
+        /// The number of decisions that still stand.
         var valid: Int
-        /// What the run found after those.
+        /// The changes of the run after the valid decisions.
         var looks: [EnqueuePreview]
-        /// The ids that it made for new records.
+        /// The ids that the run made for new records.
         var ids: [RecordID]
     }
 
@@ -155,7 +155,7 @@ struct ChangePlan: Sendable {
 
     init() {}
 
-    /// The plan with the hooks' verdicts on the changes that they have not seen.
+    /// Returns the plan with the hooks' verdicts on the changes that they had not seen.
     func asking(_ hooks: [any SyncHook], about undecided: Undecided) async throws(SluiceError) -> ChangePlan {
         var plan = self
         plan.attempts += 1
@@ -175,10 +175,10 @@ struct ChangePlan: Sendable {
 final class PlannedRun {
     private let plan: ChangePlan
     private var ids: [RecordID]
-    /// How many changes hooks were to see, and how many ids were made.
+    /// The number of changes for hooks so far; below it the number of ids made.
     private var changes = 0
     private var made = 0
-    /// How many decisions stood; nil while all do.
+    /// The number of decisions that stood; nil while all do.
     private var valid: Int?
     private var looks: [EnqueuePreview] = []
 
@@ -187,7 +187,7 @@ final class PlannedRun {
         ids = plan.ids
     }
 
-    /// The id of a record that is to be made: its own, or one that is the same in each run.
+    /// Returns the id of a new record: its own, or one that is the same in each run.
     func id(ofNew record: JSON, table: String, _ environment: SyncEnvironment) throws -> RecordID {
         guard record["id"]?.isNull ?? true else { return try RecordRules.id(ofNew: record, table: table, environment) }
         if made == ids.count { ids.append(try RecordRules.id(ofNew: record, table: table, environment)) }
@@ -195,7 +195,7 @@ final class PlannedRun {
         return ids[made - 1]
     }
 
-    /// The change as the hooks have decided it, or as it is where they have still to see it.
+    /// Returns the change with the hooks' verdict, or unchanged where they have still to see it.
     func decide(_ change: LocalChange, _ hooks: [any SyncHook], _ store: any StoreReader) throws -> LocalChange {
         guard AskedHooks(hooks, .beforeEnqueue, table: change.table) != nil else { return change }
         let look = try change.look(at: store)

@@ -15,13 +15,13 @@ final class ProgressMeter: ExchangeMeter {
         self.tell = tell
     }
 
-    /// A request is about to be sent.
+    /// Adds the body of a push's request before it is sent.
     func sends(_ request: Request) {
         guard request.context.source == .push, !request.body.isEmpty else { return }
         state.withLock { $0.progress.bytes += request.body.bytes.count }
     }
 
-    /// A request was answered.
+    /// Counts an answered request: its bytes for a pull, its operation for a push.
     func received(_ response: Response, to request: Request) {
         let progress = state.withLock { state -> SyncProgress? in
             switch state.progress.step {
@@ -30,7 +30,7 @@ final class ProgressMeter: ExchangeMeter {
             case .pushing:
                 guard let id = request.context.operationID, state.answered.insert(id).inserted else { return nil }
                 state.progress.rows += 1
-                // Operations that came in since are more than there were.
+                // The total grows with operations that were queued during the push.
                 state.progress.total = state.progress.total.map { max($0, state.progress.rows) }
                 return state.progress
             }
@@ -39,7 +39,7 @@ final class ProgressMeter: ExchangeMeter {
         if let progress { tell(progress) }
     }
 
-    /// A pull has dealt with so many rows.
+    /// Reports the number of rows that a pull has processed.
     func stored(_ rows: Int) {
         tell(
             state.withLock { state in
@@ -49,9 +49,9 @@ final class ProgressMeter: ExchangeMeter {
     }
 }
 
-/// How far a push or a pull has come.
+/// The progress of a push or a pull.
 public struct SyncProgress: Sendable, Hashable {
-    /// What is being done.
+    /// The kind of work.
     public enum Step: String, Sendable, Hashable, CaseIterable {
         /// A push.
         case pushing
@@ -59,14 +59,14 @@ public struct SyncProgress: Sendable, Hashable {
         case pulling
     }
 
-    /// What is being done.
+    /// The kind of work.
     public var step: Step
     /// The table of a pull; nil for a push, which is of all tables.
     public var table: String?
-    /// How many rows a pull has dealt with, or how many operations of a push the server has answered.
+    /// The number of rows that a pull has processed, or of operations of a push that the server has answered.
     public var rows = 0
-    /// How many bytes of bodies a pull has received, decoded, or a push has sent, repeats included.
+    /// The number of body bytes that a pull has received, decoded, or that a push has sent, repeats included.
     public var bytes = 0
-    /// How many rows there will be in all, where that is known: for a push the operations that waited when it began.
+    /// The number of rows in all, if known. For a push: the operations that waited when it began.
     public var total: Int?
 }

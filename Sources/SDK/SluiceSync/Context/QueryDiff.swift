@@ -1,10 +1,10 @@
 public import SluiceBase
 
-/// What leads from one result of a query to the next.
+/// The difference between one result of a query and the next.
 ///
-/// Indexes of what goes are those of the former result, indexes of what comes are those of the new one: first all goes
-/// that is ``removed`` or ``moved`` from, then all comes that is ``inserted`` or ``moved`` to, smallest index first,
-/// and at last what is ``changed`` is replaced.
+/// ``removed`` and the start of a move are indexes of the former result; ``inserted`` and the end of a move are
+/// indexes of the new one. To apply it, first take out all rows that are ``removed`` or ``moved``. Then put in the
+/// rows that are ``inserted`` or ``moved``, smallest index first. At last replace the ``changed`` rows.
 ///
 /// ```swift
 /// let next = update.diff.applied(to: former)
@@ -24,7 +24,7 @@ public struct QueryDiff: Sendable, Hashable {
         }
     }
 
-    /// A record that has another place among the others than before.
+    /// A record whose position relative to the other records has changed.
     public struct Move: Sendable, Hashable {
         /// The index in the former result.
         public var from: Int
@@ -50,7 +50,7 @@ public struct QueryDiff: Sendable, Hashable {
     /// Whether the two results are the same.
     public var isEmpty: Bool { removed.isEmpty && inserted.isEmpty && moved.isEmpty && changed.isEmpty }
 
-    /// The difference of two results whose records have ids, each id once.
+    /// Compares two results whose records have ids, each id once.
     public init(from old: [JSON], to new: [JSON]) {
         let ids = new.map { $0["id"]?.textID ?? "" }
         let isWanted = Set(ids)
@@ -71,7 +71,7 @@ public struct QueryDiff: Sendable, Hashable {
         }
     }
 
-    /// The result that follows on `former`.
+    /// Returns the result that follows `former`.
     public func applied(to former: [JSON]) -> [JSON] {
         let going = Set(removed).union(moved.map(\.from))
         var staying = former.indices.lazy.filter { !going.contains($0) }.map { former[$0] }.makeIterator()
@@ -84,7 +84,8 @@ public struct QueryDiff: Sendable, Hashable {
         return next
     }
 
-    /// The indexes of a longest part whose values rise: what keeps its order, so that as little as possible moves.
+    /// Returns the indexes of a longest rising subsequence. Its rows keep their order, so that as few rows as possible
+    /// move.
     private static func longestRise(_ values: [Int?]) -> Set<Int> {
         var ends: [Int] = []
         var before = [Int?](repeating: nil, count: values.count)

@@ -1,17 +1,17 @@
 internal import Logging
 internal import SluiceBase
 
-/// Asks the schedule hooks about a scheduler's next step, and keeps what they decided.
+/// Asks the schedule hooks about a scheduler's next step, and keeps their decision.
 struct ScheduleHooks {
     private let context: SyncContext
-    /// The tables to which a hook has restricted the run that is next; nil means all.
+    /// The tables to which a hook has restricted the next run; nil means all.
     private(set) var tables: Set<String>?
-    /// Until when a hook asked to do nothing.
+    /// The time until which a hook asked to do nothing.
     private(set) var holdsUntil: Timestamp?
 
     init(_ context: SyncContext) { self.context = context }
 
-    /// The step as the first hook that decides wants it; without one the schedule's own.
+    /// Returns the step of the first hook that decides; without one the schedule's own.
     mutating func direct(
         _ machine: inout ScheduleMachine, _ reason: ScheduleQuestion.Reason, _ effect: ScheduleMachine.Effect
     ) async -> ScheduleMachine.Effect {

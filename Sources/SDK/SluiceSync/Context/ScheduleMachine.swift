@@ -1,13 +1,13 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// When a scheduler runs, as a pure state machine: events and the time in, what to do out.
+/// The times at which a scheduler runs, as a pure state machine: it takes events with their time and returns effects.
 struct ScheduleMachine: Sendable {
-    /// What happened.
+    /// An event.
     package enum Event: Sendable, Hashable {
         /// A local write was committed.
         case changed
-        /// Somebody asked for a run now.
+        /// A run was requested for now.
         case requested
         /// The network may be there again.
         case networkAvailable
@@ -15,20 +15,19 @@ struct ScheduleMachine: Sendable {
         case serverChanged
         /// The pause is over.
         case due
-        /// An operation is due at that time: a hook has it wait so long.
+        /// An operation is due at that time, because a hook has postponed it.
         case postponed(until: Timestamp)
         /// The run is over.
         case finished(Outcome)
     }
 
-    /// How a run ended.
+    /// The outcome of a run.
     package struct Outcome: Sendable, Hashable {
-        /// Whether it has to be tried again before its time.
+        /// Whether the run has to be tried again before its regular time.
         package var failed: Bool
-        /// Whether it failed for some operations or pulls alone, so that what is written meanwhile need not wait for
-        /// them.
+        /// Whether it failed for some operations or pulls only. Later writes then need not wait for them.
         var isPartial: Bool
-        /// When the server asked to be left alone, and for how long.
+        /// The pause that the server asked for, and the time of the request.
         package var asked: ServerPace.Pause?
 
         package init(failed: Bool, isPartial: Bool = false, asked: ServerPace.Pause? = nil) {
@@ -38,57 +37,57 @@ struct ScheduleMachine: Sendable {
         }
     }
 
-    /// What to do.
+    /// The next step of the scheduler.
     enum Effect: Sendable, Hashable {
-        /// Push, and then pull if that is true.
+        /// Push, and then pull if `pulls` is true.
         case run(pulls: Bool)
-        /// Wait so long for an event; then the pause is over.
+        /// Wait so long for an event; without one the pause is over.
         case wait(Duration)
     }
 
     private let schedule: SyncSchedule
-    /// How often in a row a run has failed.
+    /// The number of failed runs in a row.
     package private(set) var failures: Int
-    /// The time that the server asked to wait for; nil if it asked for nothing.
+    /// The end of the pause that the server asked for; nil without such a pause.
     package private(set) var notBefore: Timestamp?
     private var nextRun: Timestamp
     private var nextPush: Timestamp?
-    /// Whether the last run failed in part, or one before it of which those that followed have passed by what failed.
+    /// Whether a run failed in part. Runs that skip the failed operations leave it as it is.
     private var failedInPart = false
-    /// When what has failed in part is tried again, where the server's changes have a run begin before.
+    /// The time of the next try of the failed part, kept where a change on the server makes a run begin earlier.
     private var nextTry: Timestamp?
-    /// Whether the run that is under way, or was last, passes by what has failed: it was begun for a local write, or for
-    /// the server's changes.
+    /// Whether the current or last run skips the failed operations, because a local write or a change on the server
+    /// began it.
     private(set) var passesBy = false
-    /// Whether the run that is under way pulls, where a hook asked for it; nil where the schedule did.
+    /// Whether the current run pulls, if a hook asked for the run; nil if the schedule did.
     private var directed: Bool?
-    /// Whether somebody has asked for the run that is next, and no hook has put it off.
+    /// Whether the next run was requested, and no hook has put it off.
     private var isRequested = false
 
     /// - Parameters:
-    ///   - failures: what an earlier process has left.
-    ///   - notBefore: what an earlier process has left.
+    ///   - failures: the number that an earlier process stored.
+    ///   - notBefore: the time that an earlier process stored.
     package init(
         _ schedule: SyncSchedule, failures: Int = 0, notBefore: Timestamp? = nil, now: Timestamp, random: Double
     ) {
         self.schedule = schedule
         self.failures = max(0, failures)
-        // A clock that was wrong then or is wrong now does not make it longer than a server may ask for.
+        // A clock that was wrong then or is wrong now does not make the pause longer than a server may ask for.
         self.notBefore = notBefore.map { min($0, now.advanced(by: schedule.retryAfter.upperBound)) }
         nextRun = now
         nextRun = soonest(now, random)
     }
 
-    /// The time of the next run if it is later than the schedule's, because of a failure or of the server's wish.
+    /// The time of the next run if a failure or the server's pause delays it beyond the schedule's; else nil.
     var waitsUntil: Timestamp? { (failures > 0 && !failedInPart) || notBefore != nil ? nextRun : nil }
 
-    /// When the next run is due.
+    /// The time of the next run.
     package var next: Timestamp { nextPush.map { min($0, nextRun) } ?? nextRun }
 
     /// Whether the next run pulls too.
     var pullsNext: Bool { nextRun <= nextPush ?? .max }
 
-    /// Begins a run because a hook wants one; nil while the server wants to be left alone.
+    /// Begins a run that a hook asked for; returns nil while the pause that the server asked for lasts.
     mutating func direct(pulls: Bool, now: Timestamp) -> Effect? {
         if let notBefore, notBefore > now { return nil }
         directed = pulls
@@ -96,18 +95,18 @@ struct ScheduleMachine: Sendable {
         return .run(pulls: pulls)
     }
 
-    /// Waits because a hook asked to: a second at least, so that a hook that always waits costs little.
+    /// Waits because a hook asked to. The minimum is one second, so that a hook that always waits costs little.
     package mutating func hold(until time: Timestamp, now: Timestamp) -> Effect {
         isRequested = false
         return .wait(min(max(.seconds(1), now.duration(to: time)), longestWait))
     }
 
-    /// Why a hook is asked after an event: a run that was asked for is that also once it is due.
+    /// Returns the reason for which hooks are asked after an event. A requested run keeps that reason once it is due.
     func reason(for event: Event) -> ScheduleQuestion.Reason {
         event == .due && isRequested ? .request : ScheduleQuestion.Reason(event)
     }
 
-    /// Takes an event and returns what to do next.
+    /// Takes an event and returns the next step.
     package mutating func handle(_ event: Event, now: Timestamp, random: Double) -> Effect {
         switch event {
         // After a failure of all the next run sends it: coming earlier would undo the pause.
@@ -118,7 +117,8 @@ struct ScheduleMachine: Sendable {
             isRequested = true
             nextTry = nil
             nextRun = max(now, notBefore ?? now)
-        // After a failure the pause counts: a server that reports and refuses is not asked again and again.
+        // After a failure the pause counts: a server that reports changes but refuses requests is not asked
+        // repeatedly.
         case .serverChanged:
             guard waitsUntil == nil else { break }
             if failedInPart { nextTry = nextTry ?? nextRun }
@@ -132,12 +132,12 @@ struct ScheduleMachine: Sendable {
         return pause(from: now)
     }
 
-    /// What to do while nothing happens: wait for what is due next.
+    /// Returns the wait until the next run is due.
     package func pause(from now: Timestamp) -> Effect {
         .wait(min(max(.zero, now.duration(to: next)), longestWait))
     }
 
-    /// As soon as the server wants it, and spread, so that not all clients come at once.
+    /// Returns the earliest time that the server allows, spread at random so that not all clients come at once.
     private func soonest(_ now: Timestamp, _ random: Double) -> Timestamp {
         max(now, notBefore ?? now).advanced(by: schedule.spread * random)
     }
@@ -161,7 +161,7 @@ struct ScheduleMachine: Sendable {
             if failures > 0 {
                 let limit = min(schedule.maximumPause, schedule.firstPause * (1 << min(failures - 1, 30)))
                 nextRun = now.advanced(by: limit * random)
-                // What has not failed goes on as ever.
+                // The part that has not failed continues at the regular interval.
                 if failedInPart { nextRun = min(nextRun, regular) }
             } else if hasPulled {
                 nextRun = regular
@@ -173,7 +173,7 @@ struct ScheduleMachine: Sendable {
         if notBefore != nil { nextRun = max(nextRun, soonest(now, random)) }
     }
 
-    /// No pause is longer, even if the clock was set back meanwhile.
+    /// The longest pause possible, even if the clock was set back since.
     private var longestWait: Duration {
         max(schedule.interval * 1.1, schedule.maximumPause, schedule.retryAfter.upperBound + schedule.spread)
     }

@@ -1,11 +1,12 @@
 internal import SluiceBase
 
-/// What the next process has to know of a schedule: how often it has failed, and what the server asked for.
+/// The state of a schedule that the next process needs: the number of failures, and the pause that the server asked
+/// for.
 struct ScheduleState: Sendable, Hashable {
     var failures = 0
     var notBefore: Timestamp?
 
-    /// The table of the store in which it is kept, one record for each server.
+    /// The table of the store that keeps the state, one record for each server.
     static let schema = TableSchema(
         "sluice_schedule", columns: [.init("failures", .integer), .init("notBefore", .date)])
 

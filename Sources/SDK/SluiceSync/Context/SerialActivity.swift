@@ -1,29 +1,29 @@
 internal import SluiceBase
 internal import Synchronization
 
-/// Lets one push, pull or purge, or one call of any other kind, run at a time, in the order in which they came.
+/// Runs one push, pull, purge or other call at a time, in the order of arrival.
 package final class SerialActivity: Sendable {
-    /// One run, as the code that it calls can recognise it.
+    /// The identity of one run, by which a nested call recognises it.
     private final class Run: Sendable {}
 
     private struct State {
-        /// Whose turn it is; nil while nobody runs.
+        /// The run that has its turn; nil while nothing runs.
         var running: Run?
-        /// Those that wait, in order. Each learns whether its turn has come or its task was cancelled.
+        /// The waiting runs, in order. Each learns whether its turn has come or its task was cancelled.
         var waiting: [(run: Run, turn: CheckedContinuation<Bool, Never>)] = []
     }
 
-    /// The runs that the task is part of: a handler or a filter may call back into the context.
+    /// The runs that the task is part of. A handler or a filter may call back into the context.
     @TaskLocal private static var ancestors: [Run] = []
 
     private let state = Mutex(State())
 
     package init() {}
 
-    /// Runs `body` when those before it are done. A task that is cancelled waits no longer, and does not run `body`.
+    /// Runs `body` after the earlier runs. A cancelled task stops waiting and does not run `body`.
     ///
-    /// - Throws: ``SluiceError`` of code `cancelled`; of code `invalidArgument` inside of a run, which would wait for
-    ///   itself for ever.
+    /// - Throws: ``SluiceError`` of code `cancelled`; of code `invalidArgument` inside of a run, because a nested run
+    ///   would wait for itself without end.
     func run<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result {
         let run = Run()
         let isCalledBack = state.withLock { state in
@@ -40,7 +40,7 @@ package final class SerialActivity: Sendable {
         return try await Self.$ancestors.withValue(Self.ancestors + [run], operation: body)
     }
 
-    /// Waits for the turn, which is the caller's until ``end()``.
+    /// Waits for the turn and keeps it until ``end()``.
     ///
     /// - Throws: ``SluiceError`` of code `cancelled` if the task was cancelled before the turn came.
     package func begin() async throws {
@@ -70,7 +70,7 @@ package final class SerialActivity: Sendable {
         }
     }
 
-    /// Gives the turn to the next one that waits.
+    /// Gives the turn to the next waiting run.
     package func end() {
         let next = state.withLock { state in
             let next = state.waiting.isEmpty ? nil : state.waiting.removeFirst()

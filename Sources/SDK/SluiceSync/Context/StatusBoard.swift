@@ -1,7 +1,7 @@
 public import SluiceBase
 internal import Synchronization
 
-/// What runs and what is known of the server, as push, pull and schedule say it.
+/// The current activity and the state of the server, as push, pull and schedule report them.
 struct SyncActivity: Sendable, Hashable {
     enum Step: Sendable, Hashable { case pulling, pushing }
 
@@ -9,7 +9,7 @@ struct SyncActivity: Sendable, Hashable {
     var isOffline = false
     var waitsUntil: Timestamp?
 
-    /// The phase, where `held` operations wait for a decision.
+    /// Returns the phase, where `held` is the number of operations that wait for a decision.
     func phase(held: Int) -> SyncPhase {
         switch step {
         case .pulling: return .pulling
@@ -36,7 +36,7 @@ enum Reachability: Sendable, Hashable {
         }
     }
 
-    /// What a pull ends with only when it has an answer.
+    /// The codes of errors that a pull ends with only after an answer of the server.
     private static let aboutAnswers: Set<SluiceError.Code> = [
         .brokenProtocol, .tooLarge, .limitReached, .removalsHeld, .hookFailed,
     ]
@@ -51,8 +51,8 @@ enum Reachability: Sendable, Hashable {
     }
 }
 
-/// Holds the activity and tells of each change of it. Whatever ends a run, an error of a filter or a cancellation too,
-/// ends it here.
+/// Holds the activity and reports each change of it. Every end of a run ends its step here, including a filter's error
+/// and a cancellation.
 final class StatusBoard: Sendable {
     private let activity = Mutex(SyncActivity())
     private let changes = Broadcast<SyncActivity>()
@@ -67,7 +67,7 @@ final class StatusBoard: Sendable {
         }
     }
 
-    /// Calls `deliver` with the activity now and with each one after it.
+    /// Calls `deliver` with the current activity and with each later one.
     func subscribe(_ deliver: @escaping @Sendable (SyncActivity) -> Void) -> Subscription {
         activity.withLock { activity in
             deliver(activity)
@@ -75,7 +75,7 @@ final class StatusBoard: Sendable {
         }
     }
 
-    /// Runs `body` as that step.
+    /// Runs `body` with `step` as the current activity.
     func during<Result: Sendable>(
         _ step: SyncActivity.Step, _ reachability: (Result) -> Reachability, _ body: () async throws -> Result
     ) async throws -> Result {
@@ -98,11 +98,11 @@ final class StatusBoard: Sendable {
     }
 }
 
-/// What a sync context is doing.
+/// The activity of a sync context.
 public enum SyncPhase: Sendable, Hashable {
-    /// Nothing, and nothing needs anyone.
+    /// No activity, and no operation needs attention.
     case idle
-    /// Nothing: the server could not be reached the last time it was tried.
+    /// No activity: the last attempt could not reach the server.
     case offline
     /// A pull runs.
     case pulling
@@ -110,11 +110,11 @@ public enum SyncPhase: Sendable, Hashable {
     case pushing
     /// A schedule waits after a failure, or because the server asked it to, until that time at the latest.
     case waiting(until: Timestamp)
-    /// Nothing, and so many operations are held until someone decides.
+    /// No activity; this number of operations is held for a decision.
     case needsAttention(Int)
 }
 
-/// What the status stream has not delivered yet: activities, and whether the queue may have changed since.
+/// The undelivered part of the status stream: activities, and whether the queue may have changed since.
 struct StatusBacklog: Backlog {
     enum Signal: Sendable, Hashable {
         case activity(SyncActivity)

@@ -3,19 +3,19 @@ internal import SluiceWire
 
 /// The users whose rows and changes a store holds.
 public struct StoreUsers: Sendable, Hashable {
-    /// All of whom rows were pulled or changes wait, each once, in the order of their names' bytes. Names that differ in
-    /// the form of a letter are two users.
+    /// All users with pulled rows or waiting changes, each once, in the order of their names' bytes. Names that differ
+    /// in the form of a letter are two users.
     public let known: [String]
-    /// The one who has pulled into the store last; nil where nobody has, or one user some tables and another others.
+    /// The user of the last pull. It is nil if nobody has pulled, or if different users have pulled different tables.
     public let current: String?
 
-    /// Reads them.
+    /// Reads the users from the store.
     public init(_ store: any LocalStore) async throws {
         (known, current) = try await store.read { reader in
             let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
             let waiting = Query(TableOperation.schema.name, filter: .binary(.ne, .column("user"), .literal(.null)))
             let makers = try reader.records(matching: waiting).compactMap { $0["user"]?.string.map(ExactName.init) }
-            // Where another has pulled since, the cursors of the one before have to start afresh.
+            // Where another user has pulled since, the earlier user's cursors have to start from the beginning.
             let isLast = { (cursor: Cursor) in !(cursor.position == nil && cursor.needsReconcile) }
             let current = Set(cursors.filter { isLast($0) && !$0.isOfNobody }.map { ExactName($0.owner.user) })
             let known = Set(cursors.map { ExactName($0.owner.user) } + makers).subtracting([""])

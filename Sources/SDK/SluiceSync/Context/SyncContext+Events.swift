@@ -1,29 +1,29 @@
 internal import Synchronization
 
 extension SyncContext {
-    /// What is committed to the local store from now on: each transaction once, after its commit, in the order of the
-    /// commits, and none that was rolled back. Changes of the engine's own tables are not among them, nor what the
-    /// application writes to the store past this context.
+    /// The changes that are committed to the local store from now on. Each transaction comes once, after its commit,
+    /// in the order of the commits; a rolled-back one does not come. Not included are changes of the engine's own
+    /// tables, and writes of the application that bypass this context.
     ///
-    /// Of what waits for a slow consumer at most 256 batches and 10,000 changes are kept; beyond that all that waits
-    /// becomes one batch that names tables to read anew. So does a transaction of more than 10,000 changes to a table.
+    /// For a slow consumer at most 256 batches and 10,000 changes are kept. Beyond that they become one batch that
+    /// names the tables to read again. So does a transaction of more than 10,000 changes to a table.
     public var changes: SyncEvents<ChangeBatch> {
         let (mailbox, subscription) = hub.records.subscribe(into: ChangeBacklog())
         return SyncEvents(mailbox, subscription)
     }
 
-    /// Calls `deliver` with each transaction's changes after its commit, for as long as what is returned lives.
+    /// Calls `deliver` with each transaction's changes after its commit, as long as the returned object lives.
     package func watchChanges(_ deliver: @escaping @Sendable (ChangeBatch) -> Void) -> any AnyObject & Sendable {
         hub.records.subscribe(deliver)
     }
 
-    /// How far each push and pull has come, whatever began it. Only the newest that was not read yet is kept.
+    /// The progress of every push and pull. Only the newest unread event is kept.
     public var progress: SyncEvents<SyncProgress> {
         let (mailbox, subscription) = watchers.subscribe(into: Newest(1))
         return SyncEvents(mailbox, subscription)
     }
 
-    /// What measures a push or pull for those who watch it; nil if nobody does.
+    /// Returns the meter of a push or pull; nil if nobody watches.
     func meter(_ start: SyncProgress, _ callback: (@Sendable (SyncProgress) -> Void)?) -> ProgressMeter? {
         guard callback != nil || watchers.isObserved else { return nil }
         return ProgressMeter(start) { [watchers] progress in
@@ -32,10 +32,10 @@ extension SyncContext {
         }
     }
 
-    /// What the context is doing: first what it does now, then each change. However a push or a pull ends, the last
-    /// event reports the state of now.
+    /// The phase of the context: first the current one, then each change. However a push or a pull ends, the last
+    /// event reports the current state.
     ///
-    /// Of what waits for a slow consumer the newest 16 events are kept.
+    /// For a slow consumer the newest 16 events are kept.
     public var statusUpdates: SyncEvents<SyncPhase> {
         let mailbox = Mailbox(StatusBacklog())
         let activities = board.subscribe { mailbox.send(.activity($0)) }

@@ -2,23 +2,23 @@ internal import SluiceBase
 internal import Synchronization
 
 extension SyncContext {
-    /// The tables and columns that stay on this machine: by the options, and by what the store remembers.
+    /// The tables and columns that stay on this machine, by the options and by the store's record of earlier options.
     package var localOnly: LocalOnly { staying.withLock { $0 } }
 
-    /// The store as the server may know it.
+    /// The store without the columns that stay on this machine.
     var shared: any LocalStore {
         let columns = localOnly.columns
         return columns.isEmpty ? store : SharedStore(store: store, columns: columns)
     }
 
-    /// Refuses a table that stays here, of which the server knows nothing.
+    /// Throws for a table that stays on this machine, because the server knows nothing of it.
     func checkShared(_ table: String) throws(SluiceError) {
         guard !localOnly.tables.contains(table) else {
             throw SluiceError(.invalidQuery, "the table stays on this machine", table: table)
         }
     }
 
-    /// Refuses to keep a table here of which something is on its way to the server.
+    /// Throws if changes of a table wait for the server; such a table cannot become local-only.
     private static func checkSettled(_ table: String, _ writer: any StoreWriter) throws {
         guard try QueueReader(writer).all(in: table).isEmpty else {
             throw SluiceError(
@@ -32,13 +32,13 @@ extension SyncContext {
         }
     }
 
-    /// Takes in what other programs have declared since to stay here.
+    /// Adds the tables and columns that other programs have made local-only since.
     func refreshLocalOnly() async throws {
         let known = try await store.read { try LocalOnly($0) }
         staying.withLock { $0 = $0.union(known) }
     }
 
-    /// Stores what the options declare, and takes in what was stored before.
+    /// Stores the local-only tables and columns of the options, and adds the ones stored before.
     func settleLocalOnly() async throws {
         let wanted = options.localOnly
         try wanted.validate(dialect.pushColumns)
@@ -49,7 +49,7 @@ extension SyncContext {
                 let all = held.union(wanted)
                 for table in all.tables.subtracting(held.tables) { try Self.checkSettled(table, writer) }
                 try all.write(to: writer)
-                // What was shared so far stays in no copy.
+                // Columns that were shared so far are removed from all copies.
                 let shared = SharedWriter(writer: writer, columns: all.columns)
                 for (table, names) in all.columns where names != held.columns(of: table) {
                     try RecordCopies.forEachRow(about: table, in: writer) { try shared.put($0, in: $1.name) }

@@ -5,24 +5,24 @@ internal import Synchronization
 extension SyncContext {
     /// Brings the server's rows into the local store.
     ///
-    /// With a name the pull is incremental: it brings what has changed since the last pull under that name, tombstones
-    /// included, and remembers how far it came, page by page, in the transaction that stores the page. The rows that
-    /// come belong to the query, until it lets them go. Without a name it brings all rows of the query, removes none
-    /// that the server does not mark as deleted, and remembers nothing.
+    /// With a name the pull is incremental: it brings the changes since the last pull under that name, tombstones
+    /// included. It saves its position page by page, in the transaction that stores the page. The pulled rows belong
+    /// to the query until it releases them. Without a name the pull brings all rows of the query and saves no
+    /// position. It removes only rows that the server marks as deleted.
     ///
-    /// If changes of the table wait in the queue, everything waiting is pushed first, but not what did not go through
-    /// since the last push, or since this query was pulled: one table after the other is pulled with one attempt. A row
-    /// with changes that still wait is not overwritten.
+    /// If changes of the table wait in the queue, the whole queue is pushed first. Operations that failed since the
+    /// last push, or since this query was pulled, are left out, so that pulling several tables in turn makes one
+    /// attempt. A row with waiting changes is not overwritten.
     ///
     /// - Parameters:
-    ///   - query: which rows, whole: it has no `select` and asks for no count. With a name it may not have an order,
-    ///     `top` or `skip` either.
+    ///   - query: the rows to pull, as whole records: it has no `select` and asks for no count. With a name it may not
+    ///     have an order, `top` or `skip` either.
     ///   - queryName: the name, 1 to 255 characters.
-    ///   - allowsMassRemoval: whether the pull may remove more rows than ``PullOptions`` lets it unasked.
-    ///   - progress: told after each page.
-    /// - Throws: ``SluiceError``: what ended the push or the pull. Pages stored before it stay, and so does their
-    ///   cursor; the next pull goes on from there. Of code `limitReached` at the limits of ``PullOptions``, of code
-    ///   `removalsHeld` where too many rows would be removed.
+    ///   - allowsMassRemoval: whether the pull may remove more rows than ``PullOptions`` permits by default.
+    ///   - progress: called after each page.
+    /// - Throws: ``SluiceError``: the error that ended the push or the pull. Pages stored before it stay, and so does
+    ///   their cursor; the next pull goes on from there. Of code `limitReached` at the limits of ``PullOptions``, of
+    ///   code `removalsHeld` where too many rows would be removed.
     @discardableResult
     public func pull(
         _ query: Query, named queryName: String? = nil, allowsMassRemoval: Bool = false,
@@ -48,19 +48,19 @@ extension SyncContext {
         return result
     }
 
-    /// Compares the rows that a named query holds here with those that the server has of it, and mends what differs:
-    /// rows that the server has no longer, or that left the query, go, unless another named query holds them; rows that
-    /// are missing or old are brought. Rows with waiting changes are left alone.
+    /// Compares the local rows of a named query with the server's rows, and repairs the differences. Rows that are
+    /// gone on the server, or that left the query, are removed, unless another named query holds them. Missing or
+    /// outdated rows are fetched. Rows with waiting changes are left alone.
     ///
-    /// The server's digests are used where it offers them, so that a table in step costs one request; else all ids and
-    /// versions are listed.
+    /// It uses the server's digests if there are any, so that a table in step costs one request. Otherwise it lists
+    /// all ids and versions.
     ///
     /// - Parameters:
     ///   - query: the query as it was pulled.
     ///   - queryName: the name under which it was pulled.
-    ///   - allowsMassRemoval: whether more rows may be removed than ``PullOptions`` lets it unasked.
+    ///   - allowsMassRemoval: whether more rows may be removed than ``PullOptions`` permits by default.
     /// - Throws: ``SluiceError``: `invalidArgument` for a name that nothing was pulled under, or with another query;
-    ///   `removalsHeld`; and what a request or the store throws.
+    ///   `removalsHeld`; and the errors of a request or the store.
     @discardableResult
     public func reconcile(
         _ query: Query, named queryName: String, allowsMassRemoval: Bool = false
@@ -92,7 +92,7 @@ extension SyncContext {
         }
     }
 
-    /// Where this context's rows come from; nil without a client.
+    /// The origin of this context's rows; nil without a client.
     var source: RowSource? {
         client.map { RowSource(endpoint: $0.endpoint.identity, user: options.user) }
     }
@@ -127,8 +127,8 @@ extension SyncContext {
         }
     }
 
-    /// Pushes what has not failed in this run, if changes of the table wait. Parked and dead ones do not. A push that a change
-    /// of another table ended does not keep this one's rows away.
+    /// Pushes the operations that have not failed in this run, if changes of the table wait. Parked and dead
+    /// operations do not count. A push that an operation of another table ended does not stop this table's pull.
     private func pushIfNeeded(before pull: SyncRun.Pull) async throws -> PushResult? {
         let tried = run.withLock { $0.take(pull) }
         let failed = try await store.read { [options] reader -> Set<String>? in

@@ -1,16 +1,16 @@
 public import SluiceBase
 
 extension SyncContext {
-    /// Removes rows from the local store without telling the server, and forgets how far they were pulled, so that the
-    /// next pull brings what belongs here.
+    /// Removes rows from the local store without telling the server. It also resets their queries' cursors, so that
+    /// the next pull brings the server's rows again.
     ///
     /// - Parameters:
-    ///   - query: which rows of the table; its order, `top` and `skip` do not count.
-    ///   - queryName: of those rows only the ones that the query of that name holds, and no other: it lets them go. The
-    ///     query is the one of this context's server and user; without a client it is each of that name.
-    ///   - force: also gives up the changes that wait, each noted in the audit, and with them all of their groups. Only
-    ///     for a whole table.
-    /// - Returns: how many rows were removed.
+    ///   - query: the rows of the table; its order, `top` and `skip` do not count.
+    ///   - queryName: restricts the purge to rows that only the query of that name holds; the query releases them. It
+    ///     is the query of this context's server and user; without a client every query of that name.
+    ///   - force: also gives up the waiting changes and their whole groups, each noted in the audit. Only for a whole
+    ///     table.
+    /// - Returns: the number of removed rows.
     /// - Throws: ``SluiceError`` of code `operationsPending` while changes wait, `invalidArgument` for a name that
     ///   nothing was pulled under or for `force` with a query, or of the store.
     @discardableResult
@@ -41,12 +41,12 @@ extension SyncContext {
                     try queue.remove(operation)
                 }
                 if force {
-                    // The rest of a group that is not whole any more would be sent without what was given up.
+                    // The rest of an incomplete group would be sent without the operations that were given up.
                     try Discard(
                         columns: columns, environment: environment, store: writer, queue: queue, reason: "purge",
                         lateRowsStay: true
                     ).carryOut(groups: Set(operations.compactMap(\.group)))
-                    // What is given up is not sent to the server later, perhaps in another user's name.
+                    // A change that was given up must not be sent later, perhaps in another user's name.
                     try Self.forget(UnansweredSend.schema, of: table, writer)
                 }
                 let cursors = try Cursor.all(of: table, in: writer)
@@ -66,8 +66,8 @@ extension SyncContext {
         }
     }
 
-    /// Removes rows, whoever holds them. Queries that may have held some are pulled afresh; those of a whole table that
-    /// is emptied are forgotten.
+    /// Removes rows, no matter which query holds them. Queries that may have held some are pulled from the beginning.
+    /// Queries of a whole table that is emptied are forgotten.
     private static func purge(_ rows: Query, _ cursors: [Cursor], _ writer: any StoreWriter) throws -> Int {
         guard rows.filter == nil else {
             for cursor in cursors { try restart(cursor, writer) }
@@ -84,8 +84,9 @@ extension SyncContext {
         return try writer.delete(matching: rows)
     }
 
-    /// Has queries let their rows go, those that match, and removes the ones that no other query holds: of the same
-    /// server and user, where there is a client. Those of others, whose rows may have been among them, start afresh.
+    /// Makes the given queries release their matching rows, and removes the rows that no other query holds. With a
+    /// client only other queries of the same server and user count. Queries of other servers and users start from the
+    /// beginning, because the removed rows may have been among theirs.
     private static func purge(
         _ mine: [Cursor], _ others: [Cursor], of source: RowSource?, _ rows: Query,
         _ writer: any StoreWriter
@@ -108,8 +109,8 @@ extension SyncContext {
         return removed
     }
 
-    /// Removes those of the rows that `choose` takes, and what is known of them besides. What is known of others stays:
-    /// that a hook keeps a record here alone spares it when a reconcile does not find it on the server.
+    /// Removes the rows that `choose` picks, with their state and quarantine entries. The state of other rows stays: a
+    /// hook's decision to keep a record here spares it when a reconcile does not find it on the server.
     private static func remove(
         _ rows: Query, _ writer: any StoreWriter, _ choose: (_ ids: [RecordID]) throws -> [RecordID]
     ) throws -> Int {

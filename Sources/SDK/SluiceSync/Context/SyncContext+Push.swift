@@ -2,17 +2,17 @@ internal import SluiceWire
 internal import Synchronization
 
 extension SyncContext {
-    /// Sends what waits in the queue: per record in order always; ``SyncOptions/concurrency``,
-    /// ``SyncOptions/batchSize`` and ``SyncOptions/dependencies`` say what else.
+    /// Sends the waiting operations of the queue, always in order per record. ``SyncOptions/concurrency``,
+    /// ``SyncOptions/batchSize`` and ``SyncOptions/dependencies`` set the rest.
     ///
-    /// A write that is made while the push runs does not wait for it. What fails for one operation alone is kept with
-    /// its reason, and the push goes on.
+    /// A write during the push does not wait for it. An operation that fails by itself is kept with its reason, and
+    /// the push goes on.
     ///
     /// - Parameters:
     ///   - tables: only operations of these tables; nil means all.
     ///   - tags: only operations with one of these tags, and those of their groups; nil means all.
-    ///   - progress: told after each operation that the server has answered.
-    /// - Returns: how it ended; failures are reported there, not thrown.
+    ///   - progress: called after each operation that the server has answered.
+    /// - Returns: the end and the counts; failures are reported there, not thrown.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client, `storeBusy` while another
     ///   process synchronises the store.
     @discardableResult

@@ -5,8 +5,9 @@ internal import Synchronization
 
 /// Keeps a local store and a server's tables in step.
 ///
-/// The application reads and writes through ``table(_:)`` at any time; ``push()`` and ``pull(_:named:allowsMassRemoval:progress:)`` carry the
-/// changes when the network allows. Push, pull and purge run one at a time; reads and writes wait for none of them.
+/// The application reads and writes through ``table(_:)`` at any time; ``push()`` and
+/// ``pull(_:named:allowsMassRemoval:progress:)`` carry the changes when the network allows. Push, pull and purge run
+/// one at a time; reads and writes wait for none of them.
 ///
 /// ```swift
 /// let context = try await SyncContext(client: client, store: store)
@@ -15,11 +16,11 @@ internal import Synchronization
 /// let result = try await context.push()
 /// ```
 public final class SyncContext: Sendable {
-    /// The client that requests go through; nil for a context that only works locally.
+    /// The client for all requests; nil for a context that only works locally.
     public let client: SluiceClient?
-    /// The store.
+    /// The local store.
     public let store: any LocalStore
-    /// How the context works.
+    /// The options of the context.
     public let options: SyncOptions
     let activity = SerialActivity()
     let batches = BatchSupport()
@@ -28,16 +29,17 @@ public final class SyncContext: Sendable {
     let hub = ChangeHub()
     let board = StatusBoard()
     let watchers = Broadcast<SyncProgress>()
-    /// What stays on this machine, as far as this context knows: see ``localOnly``.
+    /// The local-only tables and columns known to this context: see ``localOnly``.
     let staying = Mutex(LocalOnly())
 
-    /// A context over `store`, in which it makes the tables it needs.
+    /// Opens a context over `store` and creates the tables that it needs there.
     ///
     /// - Parameters:
-    ///   - tables: the application's tables whose columns are to be typed; others need no declaration. Their references
-    ///     are dependencies too, except to their own table and in a circle: a record goes after those that it refers to.
-    ///   - migrations: what changed the shape of records since the application's first version, in this order. Those
-    ///     that the store has not seen are carried out, each whole or not at all, before the tables are declared.
+    ///   - tables: the application's tables whose columns are to be typed; others need no declaration. Their
+    ///     references are dependencies too, except to their own table and in a circle: a record is sent after the
+    ///     records that it refers to.
+    ///   - migrations: the changes to the shape of records since the application's first version, in order. New ones
+    ///     are carried out, each whole or not at all, before the tables are declared.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for options that are out of bounds, dependencies that form
     ///   a circle, and migrations that mean nothing; `operationsPending` or `recordExists` for migrations that the
     ///   store cannot follow; `storeBusy` where one is to be done while another process synchronises; of the store.
@@ -73,13 +75,13 @@ public final class SyncContext: Sendable {
         try await settleLocalOnly()
     }
 
-    /// The table of that name, for local reads and writes.
+    /// Returns the table of that name, for local reads and writes.
     public func table(_ name: String) throws -> SyncTable {
         try SyncTables.validate(name)
         return SyncTable(name: name, context: self)
     }
 
-    /// What waits in the queue, and the means to repair it.
+    /// The queue of waiting operations, with the means to repair it.
     public var queue: SyncQueue { SyncQueue(context: self) }
 
     var dialect: Dialect { client?.dialect ?? options.dialect }
@@ -93,7 +95,7 @@ public final class SyncContext: Sendable {
 }
 
 extension SyncContext {
-    /// The rows that the server has sent and that could not be stored; of one table, or of all.
+    /// Returns the server's rows that could not be stored, of one table or of all.
     public func quarantine(table: String? = nil) async throws -> [QuarantinedRow] {
         let filter = table.map { QueryExpression.binary(.eq, .column("table"), .literal(.string($0))) }
         return try await store.read {
@@ -102,15 +104,14 @@ extension SyncContext {
         }
     }
 
-    /// Forgets entries of the quarantine, once they have been looked at.
+    /// Removes entries of the quarantine, once they have been looked at.
     public func removeFromQuarantine(_ ids: [QuarantinedRow.ID]) async throws {
         try await store.write { try $0.delete(ids, from: QuarantinedRow.schema.name) }
     }
 }
 
 extension SyncContext {
-    /// Carries out those of the migrations that the store has not seen, one transaction each, while nobody else
-    /// synchronises it.
+    /// Carries out the migrations that the store has not had, one transaction each, while nobody else synchronises it.
     func migrate(_ migrations: [StoreMigration]) async throws {
         let columns = dialect.pushColumns
         try StoreMigration.validate(migrations, columns)
@@ -119,7 +120,7 @@ extension SyncContext {
         }
         let environment = options.environment
         try await exclusively(seesAll: true) { store in
-            // Another process may have done some meanwhile.
+            // Another process may have done some of them in the meantime.
             for migration in try await store.read({ try MigrationNote.outstanding(among: migrations, in: $0) }) {
                 try await store.write(at: .schema, environment) { writer in
                     let migrator = StoreMigrator(store: writer, columns: columns, now: environment.now())
@@ -133,10 +134,11 @@ extension SyncContext {
 }
 
 extension SyncContext {
-    /// Compares the store's rows of a query with the server's, by digests of ranges of ids where the server has them, else
-    /// by a list of all ids and versions. Nothing is changed.
+    /// Compares the store's rows of a query with the server's. It uses digests of ranges of ids if the server has
+    /// them, else a list of all ids and versions. Nothing is changed.
     ///
-    /// - Throws: ``SluiceError``: what a request or the store throws; `limitReached` for a server without end.
+    /// - Throws: ``SluiceError``: the errors of a request or the store; `limitReached` for a server that never ends
+    ///   its list.
     package func comparison(of query: Query) async throws -> RowComparison {
         let client = try requireClient()
         let version = client.dialect.columns.version
@@ -163,11 +165,11 @@ extension SyncContext {
 }
 
 extension SyncContext {
-    /// Takes the right to synchronise the store away from its holder: for a process that stands still and cannot be
-    /// ended. What that process has under way writes nothing more when it wakes: it ends with `storeLeaseLost`.
+    /// Takes the right to synchronise the store away from its holder, for a process that stands still and cannot be
+    /// ended. When that process wakes, its work writes nothing more and ends with `storeLeaseLost`.
     ///
-    /// A process that has ended, however that happened, holds nothing; and one that stands still inside of a
-    /// transaction holds SQLite's own lock too, so that it must be ended.
+    /// A process that has ended in any way holds nothing. A process that stands still inside of a transaction holds
+    /// SQLite's own lock too, so that it must be ended.
     ///
     /// - Throws: ``SluiceError`` of the store.
     public func breakLease() async throws {
@@ -175,10 +177,10 @@ extension SyncContext {
         try await store.breakLease()
     }
 
-    /// Runs `body` alone: in this context, and under the lease among all that have the store open. The store that it
-    /// is given writes only as long as the lease is its.
+    /// Runs `body` alone in this context, and under the lease among all processes that have the store open. The store
+    /// passed to it writes only while the lease is held.
     ///
-    /// - Parameter seesAll: whether the store shows what stays on this machine too.
+    /// - Parameter seesAll: whether the store also shows the columns that stay on this machine.
     /// - Throws: ``SluiceError`` of code `storeBusy` if another holds the lease for longer than
     ///   ``SyncOptions/leaseTimeout``, `invalidArgument` inside of another run.
     func exclusively<Result: Sendable>(
@@ -213,7 +215,7 @@ extension SyncContext {
 }
 
 extension SyncContext {
-    /// Makes changes that reach the server all together or not at all, and are stored here in one transaction, as by
+    /// Makes changes that reach the server all together or not at all. They are stored here in one transaction, as by
     /// ``write(options:_:)``.
     ///
     /// ```swift
@@ -224,17 +226,17 @@ extension SyncContext {
     /// ```
     ///
     /// A group needs a server that takes batches: ``SyncOptions/batchSize`` above 1. It holds up to that many
-    /// operations, and one on each record. Later edits of its records go after it; retry, discard and undo act on the
-    /// whole group.
+    /// operations, and one on each record. Later edits of its records are sent after it. Retry, discard and undo act
+    /// on the whole group.
     ///
     /// - Parameters:
-    ///   - options: what is said of each operation of the group.
-    ///   - body: makes the changes, on the store as it is in that moment. Where it throws, nothing has happened. The
-    ///     group is valid until it returns. Where ``SyncOptions/hooks`` look at the changes it runs up to four times,
-    ///     and only the last time counts.
-    /// - Returns: what `body` returns.
-    /// - Throws: ``SluiceError`` of code `operationRefused` where a group cannot be sent or would be too large; what a
-    ///   change throws; what `body` throws; of code `refusedByHook` and `hookFailed` where a hook refuses or fails.
+    ///   - options: the options of each operation of the group.
+    ///   - body: makes the changes, on the store in its current state. If it throws, nothing has happened. The group
+    ///     is valid until it returns. If ``SyncOptions/hooks`` look at the changes, it runs up to four times, and only
+    ///     the last run counts.
+    /// - Returns: the value that `body` returns.
+    /// - Throws: ``SluiceError`` of code `operationRefused` where a group cannot be sent or would be too large; the
+    ///   errors of a change and of `body`; of code `refusedByHook` and `hookFailed` where a hook refuses or fails.
     @discardableResult
     public func group<Result: Sendable>(
         options: OperationOptions = OperationOptions(), _ body: @Sendable (LocalTransaction) throws -> Result
@@ -253,7 +255,7 @@ extension SyncContext {
         }
     }
 
-    /// How many operations a group may have.
+    /// Returns the number of operations that a group may have.
     func groupLimit() throws(SluiceError) -> Int {
         guard let size = options.batchSize, size > 1 else {
             throw SluiceError(

@@ -1,14 +1,13 @@
-/// Events of a sync context, from the moment at which the sequence was asked for.
+/// Events of a sync context, from the moment of the request for the sequence.
 ///
-/// A consumer that is slow holds nobody up, and what waits for it is bounded: each kind of event says what is left out.
-/// The sequence ends when the task that reads it is cancelled. Each sequence is for one reader; ask for another one to
-/// read twice.
+/// A slow consumer holds nobody up, and its backlog is bounded: each kind of event documents its limit. The sequence
+/// ends when its task is cancelled. Each sequence is for one reader; ask for another one to read twice.
 public struct SyncEvents<Element: Sendable>: AsyncSequence, Sendable {
     private let following: @Sendable () async -> Element?
 
     init(_ following: @escaping @Sendable () async -> Element?) { self.following = following }
 
-    /// All that the mailbox gets while the subscription lives.
+    /// Delivers the mailbox's contents while the subscription lives.
     init<Contents: Backlog>(
         _ mailbox: Mailbox<Contents>, _ subscription: Subscription
     ) where Contents.Element == Element {
@@ -27,6 +26,6 @@ public struct SyncEvents<Element: Sendable>: AsyncSequence, Sendable {
         public mutating func next() async -> Element? { await following() }
     }
 
-    /// A reader of the events.
+    /// Returns a reader of the events.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(following: following) }
 }

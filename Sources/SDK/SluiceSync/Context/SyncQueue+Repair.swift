@@ -1,16 +1,16 @@
 public import SluiceBase
 
 extension SyncQueue {
-    /// Gives an operation up and restores the record as the server last had it, or as the operation before it makes
-    /// it. Edits that were made on top of it stay: what is to be sent for them is derived anew; only those of a record
-    /// that is no longer restored go with the undelete. Of a group all is given up. The audit keeps what was given up.
+    /// Gives an operation up. The record becomes again the server's last one, or the result of the operation before.
+    /// Later edits of the record stay, and their requests are recomputed. Only with an undelete its later edits go
+    /// too, if it no longer restores the record. The whole group is given up with it. The audit keeps all of them.
     /// Waits for a push that is under way.
     ///
     /// - Parameters:
-    ///   - revision: the operation's ``TableOperation/revision`` as it was when the decision was made; nil discards it
-    ///     whatever it has become.
-    ///   - goesOnElsewhere: whether the operation was exported and is sent from another store. Else a row that a lost
-    ///     insert makes after all is deleted again when a pull brings it.
+    ///   - revision: the operation's ``TableOperation/revision`` at the time of the decision; nil discards the
+    ///     operation in any state.
+    ///   - goesOnElsewhere: whether the operation was exported and is sent from another store. If not, a row that a
+    ///     lost insert makes after all is deleted again when a pull brings it.
     /// - Throws: ``SluiceError`` of code `operationRefused` if the record was edited since that revision; of code
     ///   `invalidArgument` for an id that is not in the queue, and inside of a conflict handler or a filter, whose push
     ///   would wait for itself.
@@ -23,11 +23,11 @@ extension SyncQueue {
         }
     }
 
-    /// Gives a pending, parked or dead insert or update a new body, and has the next push send it, with all of its
-    /// group. Edits that were made on top of it stay on top.
+    /// Gives a pending, parked or dead insert or update a new body. The next push sends it, with all of its group.
+    /// Later edits of the record stay on top.
     ///
     /// - Parameters:
-    ///   - record: the whole record as the operation is to make it. What only the server sets is not taken from it.
+    ///   - record: the whole record after the operation. Properties that only the server sets are ignored.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
     /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` for an operation without a
     ///   body, one that is on its way, one whose group may have arrived, and one that another user made (take it over
@@ -40,16 +40,16 @@ extension SyncQueue {
         }
     }
 
-    /// Makes an operation one of another kind, for a server whose record is not what it was: an update becomes an
-    /// insert where the server's record is gone, an insert an update or a delete where the record is there, a delete an
-    /// update that takes it back, an update a delete.
+    /// Changes the kind of an operation, because the server's record is in another state than expected. An update
+    /// becomes an insert if the server's record is gone. An insert becomes an update or a delete if the record is
+    /// there. A delete becomes an update that takes it back, and an update a delete.
     ///
     /// - Parameters:
-    ///   - record: the whole record as the operation is to make it; nil leaves it as the application sees it, and for a
-    ///     delete that is taken back as the server last had it.
+    ///   - record: the whole record after the operation. Nil leaves it as the application sees it, or as the server
+    ///     last had it for a delete that is taken back.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
-    /// - Throws: as ``edit(_:to:revision:)``; of code `operationRefused` where the change makes no sense with what is
-    ///   known of the server's record, or other changes of the record wait too.
+    /// - Throws: as ``edit(_:to:revision:)``; of code `operationRefused` where the change does not fit the known state
+    ///   of the server's record, or other changes of the record wait too.
     public func changeKind(
         _ id: String, to kind: TableOperation.Kind, record: JSON? = nil, revision: Int? = nil
     ) async throws {
@@ -60,15 +60,14 @@ extension SyncQueue {
         }
     }
 
-    /// Decides a conflict that is held, as a handler would have.
+    /// Decides a held conflict, in place of a handler.
     ///
     /// - Parameters:
-    ///   - decision: `server`, `client`, `merge`, `delete` or `discard`. What remains is sent by the next
-    ///     push.
+    ///   - decision: `server`, `client`, `merge`, `delete` or `discard`. The next push sends the remaining change.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
     /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` if the operation is no held
     ///   conflict, or the server's record has changed since it was held: retry it to see the new one; and for `merge`
-    ///   and `delete` of what another user made.
+    ///   and `delete` of another user's operation.
     public func resolve(_ id: String, _ decision: ConflictDecision, revision: Int? = nil) async throws {
         try await repair(id, revision, changesContent: decision.changesContent) { operation, tools in
             try HeldConflict(
@@ -78,8 +77,8 @@ extension SyncQueue {
         }
     }
 
-    /// The properties, except for the server's own, that the record of an operation has wherever it is known, here and on
-    /// the server. What takes its place and does not name them removes them.
+    /// Returns the properties that the record of an operation has in all known copies, here and on the server, except
+    /// for the server's own. A replacing record that does not name them removes them.
     package func properties(of id: String) async throws -> [PropertyName] {
         let system = context.dialect.pushColumns.system
         guard let operation = try await context.shared.read({ try QueueReader($0).operation(id) }) else { return [] }
@@ -90,12 +89,12 @@ extension SyncQueue {
         }
     }
 
-    /// Takes back all that waits for a record: it is again as the server last had it, and a record that was made here
-    /// is gone. Of its groups all is given up. The audit keeps what was taken back. Waits for a push that is under way.
+    /// Takes back all waiting changes of a record. It is again the server's last one, and a record that was made here
+    /// is gone. Its groups are given up as a whole. The audit keeps the changes. Waits for a push that is under way.
     ///
-    /// - Returns: the record as it is now; nil if there is none.
+    /// - Returns: the record after the undo; nil if there is none.
     /// - Throws: ``SluiceError`` of code `invalidArgument` if nothing waits for the record; of code `operationRefused`
-    ///   while it is not known what became of a send.
+    ///   while the outcome of a send is unknown.
     @discardableResult
     public func undo(_ id: some RecordIDConvertible, in table: String) async throws -> JSON? {
         try SyncTables.validate(table)
@@ -106,7 +105,7 @@ extension SyncQueue {
         }
     }
 
-    /// What a repair works with, inside its transaction.
+    /// The store, queue and settings of a repair, inside its transaction.
     struct Tools {
         let columns: PushColumns
         let environment: SyncEnvironment
@@ -114,7 +113,7 @@ extension SyncQueue {
         let queue: QueueWriter
     }
 
-    /// - Parameter changesContent: whether it puts content into the operation that its maker did not write.
+    /// - Parameter changesContent: whether the repair adds content that the operation's maker did not write.
     private func repair(
         _ id: String, _ revision: Int?, changesContent: Bool = false,
         _ body: @Sendable (TableOperation, Tools) throws -> Void
@@ -137,7 +136,7 @@ extension SyncQueue {
         }
     }
 
-    /// After a push that runs: what is being sent cannot be changed.
+    /// Runs after a push that is under way, because an operation in flight cannot be changed.
     private func exclusively<Result: Sendable>(_ body: @Sendable (Tools) throws -> Result) async throws -> Result {
         let environment = context.options.environment
         let columns = context.dialect.pushColumns

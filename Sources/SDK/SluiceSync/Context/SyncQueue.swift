@@ -1,7 +1,7 @@
 public import SluiceBase
 internal import SluiceWire
 
-/// The queue as an operator sees it: what waits, why, and what to do about it.
+/// The queue for an operator: the waiting operations, their reasons, and the means to repair them.
 ///
 /// ```swift
 /// for operation in try await context.queue.operations(QueueFilter(states: [.parked, .dead])) {
@@ -9,17 +9,17 @@ internal import SluiceWire
 /// }
 /// ```
 ///
-/// Each call is one transaction. What changes an operation waits for a push under way, and is noted in the audit.
+/// Each call is one transaction. Calls that change an operation wait for a push under way, and are noted in the audit.
 public struct SyncQueue: Sendable {
     let context: SyncContext
 
-    /// The operations that the filter takes, all without one, in the order in which they will be sent.
+    /// Returns the operations that match the filter, all without one, in the order of sending.
     public func operations(_ filter: QueueFilter = QueueFilter()) async throws -> [TableOperation] {
         try await context.shared.read { try QueueReader($0).all(filter) }
     }
 
-    /// Some of the operations that the filter takes, in the order in which they will be sent: `top` of them after the
-    /// first `skip`. For a queue that is too long to be in memory as a whole.
+    /// Returns `top` operations that match the filter after the first `skip`, in the order of sending. For a queue
+    /// that is too long to be in memory as a whole.
     public func operations(
         _ filter: QueueFilter = QueueFilter(), skip: Int, top: Int
     ) async throws -> [TableOperation] {
@@ -29,28 +29,28 @@ public struct SyncQueue: Sendable {
         return try await context.shared.read { try QueueReader($0).some(filter, skip: skip, top: top) }
     }
 
-    /// How many operations the filter takes.
+    /// Counts the operations that match the filter.
     public func count(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
         try await context.shared.read { try QueueReader($0).count(filter) }
     }
 
-    /// The operation with that id, or nil.
+    /// Returns the operation with that id, or nil.
     public func operation(_ id: String) async throws -> TableOperation? {
         try await context.shared.read { try QueueReader($0).operation(id) }
     }
 
-    /// Three copies of a record: what the application sees, what its oldest waiting change was made on, and the newest
-    /// that is known from the server.
+    /// Three copies of a record: the application's, the base of its oldest waiting change, and the server's newest
+    /// known one.
     public struct Copies: Sendable, Hashable {
-        /// What the application sees.
+        /// The record as the application sees it.
         public var local: JSON?
-        /// What the oldest waiting change was made on.
+        /// The record on which the oldest waiting change was made.
         public var base: JSON?
-        /// The newest that is known from the server.
+        /// The newest record known from the server.
         public var mirror: JSON?
     }
 
-    /// The copies of the record that the operation is on.
+    /// Returns the copies of the operation's record.
     public func copies(of operation: TableOperation) async throws -> Copies {
         try await context.shared.read { reader in
             let state = try QueueReader(reader).state(of: operation.recordID, in: operation.table)
@@ -59,7 +59,7 @@ public struct SyncQueue: Sendable {
         }
     }
 
-    /// The record as the operation makes it, without the changes after it; nil for a delete.
+    /// Returns the record after the operation, without later changes; nil for a delete.
     public func body(of operation: TableOperation) async throws -> JSON? {
         try await context.shared.read { reader in
             let queue = QueueReader(reader)
@@ -71,15 +71,15 @@ public struct SyncQueue: Sendable {
         }
     }
 
-    /// What was given up or changed on purpose, the oldest first.
+    /// Returns the operations that were given up or changed on purpose, the oldest first.
     public func audit() async throws -> [AuditEntry] {
         let query = Query(SyncTables.audit.name, order: [.init("at")])
         return try await context.shared.read { try $0.records(matching: query).map { try AuditEntry(record: $0) } }
     }
 
-    /// Has the next push try a parked or dead operation again, and all of its group.
+    /// Makes the next push try a parked or dead operation again, and all of its group.
     ///
-    /// A creation that is held as `maybeApplied` is sent once more, under the same request id: where its first send took
+    /// A creation that is held as `maybeApplied` is sent once more, under the same request id. If its first send took
     /// effect after all, and the service does not remember ids, there are then two rows.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for an id that is not in the queue.
@@ -95,10 +95,10 @@ public struct SyncQueue: Sendable {
         }
     }
 
-    /// Has the next push try all parked and dead operations again that the filter takes, with their groups. Creations that
-    /// are held as `maybeApplied` stay: each of them is a decision of its own, ``retry(_:)``.
+    /// Makes the next push try the parked and dead operations that match the filter again, with their groups.
+    /// Creations that are held as `maybeApplied` stay: each of them is a decision of its own, ``retry(_:)``.
     ///
-    /// - Returns: how many they are, those of the groups not counted.
+    /// - Returns: the number of held operations that match, other members of their groups not counted.
     @discardableResult
     public func retryAll(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
         try await context.shared.write(at: .localChange, context.options.environment) { writer in
@@ -122,12 +122,12 @@ public struct SyncQueue: Sendable {
 }
 
 extension SyncQueue {
-    /// Takes operations over that another user made, with their groups: pushes of this context's user send them from
-    /// now on. For example for a user whose credentials were renewed and who had no name before. Each is noted in the
-    /// audit. Waits for a push that is under way.
+    /// Takes over operations of other users, with their groups. From now on pushes of this context's user send them,
+    /// for example after a user without a name has got one with new credentials. Each is noted in the audit. Waits for
+    /// a push that is under way.
     ///
-    /// - Parameter filter: which of them; all without one.
-    /// - Returns: how many they are.
+    /// - Parameter filter: the operations to take over; all without one.
+    /// - Returns: the number of operations taken over.
     /// - Throws: ``SluiceError`` of code `invalidArgument` inside of a conflict handler or a filter, and of the store.
     @discardableResult
     public func takeOver(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
@@ -153,12 +153,12 @@ extension SyncQueue {
 }
 
 extension SyncQueue {
-    /// The operations that the filter takes as a text, one JSON document a line, with all that another store needs to
-    /// carry them on: their records, what these were made on, tags, groups, and why they wait. It holds no credentials.
-    /// The operations stay in the queue.
+    /// Exports the operations that match the filter as a text, one JSON document a line. It holds all that another
+    /// store needs to send them: their records, the base of these, tags, groups, and the reason for waiting. It holds
+    /// no credentials. The operations stay in the queue.
     ///
-    /// A group or a record's operations of which the filter takes only some cannot be imported by themselves; filter by
-    /// table or by record for a text that can.
+    /// A group, or a record's operations, of which only some match cannot be imported. Filter by table or by record to
+    /// get them whole.
     public func export(_ filter: QueueFilter = QueueFilter()) async throws -> String {
         let lines = try await context.shared.read { reader in
             let queue = QueueReader(reader)
@@ -182,14 +182,15 @@ extension SyncQueue {
             members: try operation.group.map { try queue.members(of: $0).count })
     }
 
-    /// Puts exported operations at the end of this queue and their records into the store: all of them, or none. Those
-    /// that are in the queue or were imported before are skipped, so that the same text may be imported again.
+    /// Adds exported operations to the end of this queue and their records to the store: all of them, or none.
+    /// Operations that are in the queue or were imported before are skipped, so that the same text may be imported
+    /// again.
     ///
-    /// - Parameter text: what ``export(_:)`` made, or someone else: it is believed nothing.
+    /// - Parameter text: the text of ``export(_:)``. Nothing in it is trusted, because anyone may have written it.
     /// - Throws: ``SluiceError`` of code `invalidRecord` for a line that is no operation; `operationsPending` for a
     ///   record that has changes waiting here; `recordExists` for an insert of a record that is here;
-    ///   `operationRefused` for a group that cannot be sent or is not whole: as many as each line says it has, none of
-    ///   them in the queue or imported before.
+    ///   `operationRefused` for a group that cannot be sent or is not whole: it has as many members as each line says,
+    ///   none of them in the queue or imported before.
     @discardableResult
     public func `import`(_ text: String) async throws -> QueueImport {
         let columns = context.dialect.pushColumns

@@ -1,6 +1,6 @@
 package import SluiceBase
 
-// Results as JSON, one form for all who print or pass them on: the command line and the C interface.
+// Results as JSON, in one form for the command line and the C interface.
 
 extension PushResult {
     /// The counts and the failures, without the error that ended the push.
@@ -14,7 +14,7 @@ extension PushResult {
 }
 
 extension PullResult {
-    /// The counts, with the push before the pull and the reconcile after it where there were such.
+    /// Returns the counts, with the push before the pull and the reconcile after it if there were any.
     package func json(table: String) -> JSON {
         var json: JSON = [
             "table": JSON(table), "stored": JSON(stored), "unchanged": JSON(unchanged), "deleted": JSON(deleted),
@@ -30,7 +30,7 @@ extension PullResult {
 }
 
 extension ReconcileResult {
-    /// The counts.
+    /// Returns the counts and whether a digest was used.
     package func json(table: String) -> JSON {
         [
             "table": JSON(table), "compared": JSON(compared), "stored": JSON(stored), "removed": JSON(removed),

@@ -1,11 +1,11 @@
 internal import SluiceBase
 
-/// One run of pushes and pulls: a change that did not go through in it is not sent again by the pushes that its pulls
-/// begin with. So a server that is ill for a moment fails at a change once, however many tables are pulled.
+/// One run of pushes and pulls. A pull begins with a push, and that push does not repeat an operation that has failed
+/// in the run. So a server with a short failure rejects a change once, however many tables are pulled.
 ///
-/// A push begins a run, and so does a pull of what the run has pulled already.
+/// A push begins a run, and so does a second pull of the same query.
 struct SyncRun: Sendable {
-    /// What was pulled, as the caller asked for it.
+    /// A pull, by the caller's arguments.
     struct Pull: Sendable, Hashable {
         let query: Query
         let name: String?
@@ -16,13 +16,13 @@ struct SyncRun: Sendable {
 
     /// Begins a run with a push.
     ///
-    /// - Parameter passedBy: the operations that the push has left alone.
+    /// - Parameter passedBy: the operations that the push has skipped.
     init(_ push: PushResult? = nil, passingBy passedBy: Set<String> = []) {
         if let push { note(push) }
         failed.formUnion(passedBy)
     }
 
-    /// Goes on with a pull, in this run or the next.
+    /// Adds a pull to this run, or begins a run with it.
     ///
     /// - Returns: the operations that did not go through in the run.
     mutating func take(_ pull: Pull) -> Set<String> {
@@ -31,7 +31,7 @@ struct SyncRun: Sendable {
         return failed
     }
 
-    /// Notes a push of the run. One that ended early has not tried all, so the next tries all again.
+    /// Adds a push to the run. A push that ended early has not tried all operations, so the next one tries all again.
     mutating func note(_ push: PushResult) {
         guard push.end == .completed else { return failed = [] }
         failed.formUnion(push.failures.filter { $0.state == .pending }.map(\.id))
@@ -39,7 +39,7 @@ struct SyncRun: Sendable {
 }
 
 extension QueueReader {
-    /// Those of the operations that were not changed or revived since they failed, and that wait for no time of their
+    /// Returns the operations that were not changed or revived since they failed, and that wait for no time of their
     /// own.
     func stillFailed(_ ids: Set<String>) throws -> Set<String> {
         try ids.filter { id in

@@ -1,6 +1,6 @@
 public import SluiceBase
 
-/// What a scheduler keeps in step, and when.
+/// The queries and times of a scheduler.
 ///
 /// ```swift
 /// var schedule = SyncSchedule(pulls: [.init(Query("todos"), named: "all")])
@@ -9,33 +9,33 @@ public import SluiceBase
 public struct SyncSchedule: Sendable {
     /// A query to pull at each full run.
     public struct Pull: Sendable, Hashable {
-        /// Which rows.
+        /// The rows to pull.
         public var query: Query
         /// The name of an incremental pull; nil brings all rows each time.
         public var name: String?
 
-        /// A pull, as ``SyncContext/pull(_:named:allowsMassRemoval:progress:)`` does it.
+        /// A pull, with the arguments of ``SyncContext/pull(_:named:allowsMassRemoval:progress:)``.
         public init(_ query: Query, named name: String? = nil) {
             self.query = query
             self.name = name
         }
     }
 
-    /// The queries to pull, in that order, after a push of all that waits.
+    /// The queries to pull, in that order, after a push of the whole queue.
     public var pulls: [Pull]
-    /// How long after a run that went well everything is pushed and pulled again; a tenth of it more or less by chance.
-    /// Default 5 minutes.
+    /// The time between a successful run and the next full push and pull, varied at random by up to a tenth. Default 5
+    /// minutes.
     public var interval: Duration
-    /// How long after a local write it is pushed, with what else was written meanwhile. Default 1 s.
+    /// The time between a local write and its push; writes in between are sent with it. Default 1 s.
     public var changeDelay: Duration
-    /// The longest pause after a first failure; it doubles with each further one. The pause itself is a random part of
-    /// that, from nothing to all of it. Default 1 s.
+    /// The longest pause after a first failure; it doubles with each further one. The pause itself is a random time
+    /// between zero and that length. Default 1 s.
     public var firstPause: Duration
     /// The longest pause after any failure. Default 5 minutes.
     public var maximumPause: Duration
-    /// The time over which clients spread that are woken by the same event: the end of a server's `Retry-After`, the
-    /// return of a network, a start. A fleet of n clients then comes at no more than about n divided by this.
-    /// Default 5 s.
+    /// The time over which clients are spread that the same event wakes: the end of a server's `Retry-After`, the
+    /// return of a network, a start. A fleet of n clients then makes at most about n divided by this many runs a
+    /// second. Default 5 s.
     public var spread: Duration
     /// The bounds of the pause that a server may ask for by `Retry-After`. Default 1 s to 1 hour.
     public var retryAfter: ClosedRange<Duration>

@@ -2,16 +2,16 @@ public import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
-/// Pushes and pulls by itself: at an interval, soon after local writes, when asked, and after failures with growing
-/// pauses by chance, but not before a server wants it (`Retry-After`), also across restarts.
+/// Pushes and pulls by itself: at an interval, soon after local writes, and on request. After failures it makes
+/// growing, random pauses. It never runs before the end of a pause that the server asked for (`Retry-After`), even
+/// across restarts.
 ///
 /// ```swift
 /// let scheduler = SyncScheduler(context, SyncSchedule(pulls: [.init(Query("todos"), named: "all")]))
 /// let syncing = Task { try await scheduler.run() }
 /// ```
 ///
-/// One run at a time; what is asked for meanwhile leads to one more. Everything is carried out by the task that calls
-/// ``run()``.
+/// One run at a time; requests during a run lead to one more. The task that calls ``run()`` carries everything out.
 public final class SyncScheduler: Sendable {
     private let context: SyncContext
     private let schedule: SyncSchedule
@@ -30,32 +30,31 @@ public final class SyncScheduler: Sendable {
         self.around = around
     }
 
-    /// What surrounds each push and pull of a run: the name is `push`, or `pull` and the table.
+    /// A function around each push and pull of a run: the name is `push`, or `pull` and the table.
     public typealias Around = @Sendable (_ name: String, _ step: @Sendable () async -> Void) async -> Void
 
-    /// Asks for a run now, whatever the pause after a failure is; where the server asked to wait, as soon as that is
-    /// over.
+    /// Requests a run now, regardless of the pause after a failure. A pause that the server asked for ends first.
     public func syncNow() { hints.send(.requested) }
 
-    /// Reports that the network may be there again: the next run comes within the schedule's spread.
+    /// Reports that the network may be there again. The next run comes within the schedule's spread.
     public func networkAvailable() { hints.send(.networkAvailable) }
 
-    /// Reports that the server has changes, as its change events say: the next run begins now, unless a pause after a
-    /// failure lasts.
+    /// Reports that the server has changes, as after one of its change events. The next run begins now, unless a pause
+    /// after a failure lasts.
     public func serverChanged() { hints.send(.serverChanged) }
 
-    /// Reports a local write that this context did not make, such as another process's on the same store: it is pushed
-    /// soon, as one of this context is.
+    /// Reports a local write of another context or process on the same store. It is pushed soon, like a write of this
+    /// context.
     public func changed() { hints.send(.changed) }
 
-    /// Has ``run()`` return after the push or pull that is under way; at once where none is. To end that too, cancel
-    /// the task. A scheduler that has finished runs no more.
+    /// Makes ``run()`` return after the current push or pull; at once if there is none. To end the push or pull too,
+    /// cancel the task. A finished scheduler cannot run again.
     public func finish() {
         isFinishing.withLock { $0 = true }
         hints.send(.requested)
     }
 
-    /// Each run as it ends, from now on. Of those that wait for a slow consumer the newest 16 are kept.
+    /// Each run as it ends, from now on. For a slow consumer the newest 16 are kept.
     public var runs: SyncEvents<ScheduledRun> {
         let (mailbox, subscription) = ended.subscribe(into: Newest(16))
         return SyncEvents(mailbox, subscription)
@@ -88,7 +87,7 @@ public final class SyncScheduler: Sendable {
             schedule, failures: saved.failures, notBefore: saved.notBefore, now: environment.now(),
             random: environment.random())
         var say = ScheduleHooks(context)
-        // What has failed in part, and waits for the pause to be over.
+        // The operations that failed in part and wait for the end of the pause.
         var failed: Set<String> = []
         var effect = await say.direct(&machine, .start, machine.pause(from: environment.now()))
         while !Task.isCancelled, !isFinishing.withLock({ $0 }) {
@@ -134,7 +133,7 @@ public final class SyncScheduler: Sendable {
         }
     }
 
-    /// What happens within that time, at least its end; nothing if the task is cancelled.
+    /// Returns the events within the pause, at least its end; none if the task is cancelled.
     private func events(within pause: Duration) async -> [ScheduleMachine.Event] {
         let sleep = context.options.environment.sleep
         return await withTaskGroup(of: ScheduleMachine.Event?.self) { group in
@@ -155,7 +154,7 @@ public final class SyncScheduler: Sendable {
         (try? await context.store.read { try QueueReader($0).stillFailed(ids) }) ?? ids
     }
 
-    /// - Parameter failed: operations that an earlier push has tried, and this one leaves alone.
+    /// - Parameter failed: operations that an earlier push has tried, and that this one skips.
     private func carryOut(
         pulls: Bool, of tables: Set<String>?, passingBy failed: Set<String>
     ) async -> ScheduledRun {
@@ -183,7 +182,7 @@ public final class SyncScheduler: Sendable {
         return run
     }
 
-    /// A push or pull, within what surrounds it.
+    /// Runs a push or pull, inside of `around`.
     private func step<Result: Sendable>(
         _ name: String, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -198,7 +197,7 @@ public final class SyncScheduler: Sendable {
         return try result.get()
     }
 
-    /// What cannot be saved is only forgotten by the next process.
+    /// Saves the state. A failure is ignored: the next process then starts without it.
     private func save(_ state: ScheduleState, _ id: String) async {
         try? await context.store.write(at: .applied, context.options.environment, from: .push) {
             try $0.put(state.record(id: id), in: ScheduleState.schema.name)
@@ -206,7 +205,7 @@ public final class SyncScheduler: Sendable {
     }
 }
 
-/// The hints that came while no run looked, each once.
+/// The hints since the last look, each once.
 private struct ScheduleHints: Backlog {
     private var events: [ScheduleMachine.Event] = []
 
@@ -217,16 +216,16 @@ private struct ScheduleHints: Backlog {
 }
 
 extension ScheduledRun {
-    /// The operations that could not be sent now.
+    /// The operations that could not be sent now, and stay pending.
     fileprivate var delayed: [TableOperation] { push?.failures.filter { $0.state == .pending } ?? [] }
 
-    /// Whether it is to be tried again soon: also if the server could not take an operation now.
+    /// Whether the run has to be tried again soon, for an error or an operation that could not be sent now.
     fileprivate var hasFailed: Bool { error != nil || !delayed.isEmpty }
 
-    /// Whether the reason lies with the operations that failed, or with a pull that the server refuses: it is not the
-    /// server's state, or others went through.
+    /// Whether the reason lies with the failed operations, or with a pull that the server refuses. The server's state
+    /// is not the reason then, or other operations went through.
     ///
-    /// - Parameter known: the operations that have failed so already; that they fail again is not news.
+    /// - Parameter known: the operations that have failed so before; their repeated failure is expected.
     fileprivate func hasFailedInPart(knowing known: Set<String>) -> Bool {
         guard let push, push.end == .completed, !errors.contains(where: \.endsRun) else { return false }
         if delayed.isEmpty {
@@ -239,33 +238,33 @@ extension ScheduledRun {
 }
 
 extension SluiceError {
-    /// Whether the server's state is the reason, or may be.
+    /// Whether the server's state is or may be the reason.
     fileprivate var isOfServer: Bool { code == .unauthorized || code == .serverFailure }
 }
 
 extension Bool {
-    /// Sets it; false if it was set.
+    /// Sets it to true; returns false if it was true already.
     fileprivate mutating func claim() -> Bool {
         defer { self = true }
         return !self
     }
 }
 
-/// What a scheduler has done in one run.
+/// The results of one run of a scheduler.
 public struct ScheduledRun: Sendable {
-    /// When it began.
+    /// The time at which the run began.
     public var startedAt: Timestamp
     /// The push; nil if it could not begin.
     public var push: PushResult?
     /// The pulls that went through, in the schedule's order.
     public var pulls: [PullResult] = []
-    /// The errors of the push and of pulls, in the order of the run; each names its table. A table that fails
-    /// stops no other. Operations that the server refused for good are no error of the run: they are held, and the status
-    /// shows it.
+    /// The errors of the push and of pulls, in the order of the run; each names its table. A failed table stops no
+    /// other. An operation that the server refused for good is no error of the run: it is held, and the status shows
+    /// it.
     public internal(set) var errors: [SluiceError] = []
     /// The first error; nil if all went well.
     public var error: SluiceError? { errors.first }
-    /// When the next run is due, if nothing happens before.
+    /// The time of the next run, if nothing happens before.
     public var next: Timestamp
 
     /// A run that has just begun.
@@ -276,7 +275,7 @@ public struct ScheduledRun: Sendable {
 }
 
 extension SluiceError {
-    /// Whether what comes after it in a run would fail for the same reason, whatever table it is of: there is no network
-    /// or no store, or the task is over.
+    /// Whether later steps of a run would fail for the same reason, for any table: there is no network or no store, or
+    /// the task is cancelled.
     package var endsRun: Bool { code == .network || code == .cancelled || code.isStore }
 }

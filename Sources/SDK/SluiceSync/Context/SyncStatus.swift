@@ -1,45 +1,45 @@
 public import SluiceBase
 internal import SluiceWire
 
-/// What a store holds and what it waits for.
+/// The state of a store and its queue.
 public struct SyncStatus: Sendable, Hashable {
-    /// What the context is doing.
+    /// The activity of the context.
     public var phase = SyncPhase.idle
-    /// How many operations wait to be sent.
+    /// The number of operations that wait to be sent.
     public var pending = 0
-    /// How many are being sent, or were when a process ended.
+    /// The number of operations that are being sent, or were when a process ended.
     public var inFlight = 0
-    /// How many wait for a decision.
+    /// The number of operations that wait for a decision.
     public var parked = 0
-    /// How many have failed too often, and wait for somebody to retry or discard them.
+    /// The number of operations that have failed too often, and wait for a retry or a discard.
     public var dead = 0
-    /// How many operations, in whatever state, are another user's than this context's: its pushes do not send them.
+    /// The number of operations of other users, in any state. This context's pushes do not send them.
     public var ofOthers = 0
-    /// How far each named query has been pulled: from this context's server, by its wire and as its user. Without a
-    /// client it has those of all.
+    /// The position of each named query, for this context's server, wire and user. Without a client it has all of
+    /// them.
     public var cursors: [CursorStatus] = []
 
-    /// How far one named query has been pulled.
+    /// The position of one named query.
     public struct CursorStatus: Sendable, Hashable {
         /// The table.
         public var table: String
         /// The query's name.
         public var name: String
-        /// The server's time up to which all is here, as the server wrote it; empty for a query that is not followed by
-        /// time.
+        /// The server's time up to which all changes are here, as the server wrote it; empty for a query that is not
+        /// followed by time.
         public var updatedAt: String
-        /// By what the server's changes are followed.
+        /// The means by which the server's changes are followed.
         public var grade: PullGrade
-        /// When the query was pulled last, by this machine's clock; nil where that was not noted.
+        /// The time of the last pull, by this machine's clock; nil where it was not noted.
         public var pulledAt: Timestamp?
     }
 
-    /// How many operations need someone's attention.
+    /// The number of operations that need someone's attention.
     public var needsAttention: Int { parked + dead }
 }
 
 extension SyncContext {
-    /// What the context does, and what the store holds and waits for: counts, read in one transaction.
+    /// Returns the activity and the counts of the store and its queue, read in one transaction.
     public func status() async throws -> SyncStatus {
         let (source, wire) = (source, client?.dialect.name)
         return try await store.read { reader in
@@ -78,7 +78,7 @@ extension SyncStatus {
 }
 
 extension SyncStatus.CursorStatus {
-    /// The cursor.
+    /// The table, the query's name, its time and its grade.
     package var json: JSON {
         [
             "table": JSON(table), "query": JSON(name), "updatedAt": JSON(updatedAt), "grade": JSON(grade.rawValue),
@@ -87,7 +87,7 @@ extension SyncStatus.CursorStatus {
 }
 
 extension SyncPhase {
-    /// The phase's name, with the time that it waits for or how many operations are held.
+    /// The phase's name, with the time that it waits for or the number of held operations.
     package var json: JSON {
         switch self {
         case .idle: ["phase": "idle"]
@@ -101,7 +101,7 @@ extension SyncPhase {
 }
 
 extension SyncProgress {
-    /// The step and how far it has come.
+    /// The step with its counts.
     package var json: JSON {
         [
             "step": JSON(step.rawValue), "table": table.map { JSON($0) } ?? .null, "rows": JSON(rows),
@@ -111,7 +111,7 @@ extension SyncProgress {
 }
 
 extension ChangeBatch {
-    /// The changes, and the tables to read again whole: null for all of them.
+    /// The changes, and the tables to read again as a whole: null for all of them.
     package var json: JSON {
         var reload: JSON = .null
         if case .tables(let tables) = reloads { reload = JSON(tables.sorted().map { JSON($0) }) }

@@ -3,25 +3,25 @@ internal import SluiceWire
 
 /// One table of the local store, with its changes queued for the server.
 ///
-/// Every change is stored with its operation in one transaction: when the call returns, neither can be lost. No call
-/// here touches the network.
+/// Every change is stored with its operation in one transaction: when the call returns, neither can be lost. Only
+/// ``pull(_:named:allowsMassRemoval:)`` and ``reconcile(_:named:allowsMassRemoval:)`` use the network.
 public struct SyncTable: Sendable {
     /// The table's name.
     public let name: String
     let context: SyncContext
 
-    /// Adds a record. One without an `id` gets a new UUID.
+    /// Adds a record. A record without an `id` gets a new UUID.
     ///
-    /// - Returns: the record as it is stored, with its id. What only the server sets is left out of it.
+    /// - Returns: the record as it is stored, with its id, without the properties that only the server sets.
     /// - Throws: ``SluiceError`` of code `recordExists`, `invalidRecord`, or of the store; of code `refusedByHook` and
-    ///   `hookFailed` where ``SyncOptions/hooks`` say so, as for every change.
+    ///   `hookFailed` where ``SyncOptions/hooks`` refuse or fail, as for every change.
     @discardableResult
     public func insert(_ record: JSON, options: OperationOptions = OperationOptions()) async throws -> JSON {
         let id = try RecordRules.id(ofNew: record, table: name, context.options.environment)
         return try await change(.insert, id, content: record, options) ?? record
     }
 
-    /// Changes properties of a record; those that `changes` does not name stay.
+    /// Changes properties of a record; properties that `changes` does not name stay.
     ///
     /// - Parameter changes: the new values and the record's `id`. A null is a value.
     /// - Returns: the record as it is stored.
@@ -39,21 +39,21 @@ public struct SyncTable: Sendable {
         _ = try await change(.delete, id.recordID, content: .object, options)
     }
 
-    /// Brings a deleted record back. A delete that was never sent is taken back at once; otherwise the server is asked
-    /// by the next push, and the record appears with its answer if it is not known here.
+    /// Brings a deleted record back. A delete that was never sent is taken back at once. Otherwise the next push asks
+    /// the server, and a record that is not known here appears with the answer.
     ///
     /// - Throws: ``SluiceError`` of code `operationRefused`, or of the store.
     public func undelete(id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
         _ = try await change(.undelete, id.recordID, content: .object, options)
     }
 
-    /// The record with that id, or nil.
+    /// Returns the record with that id, or nil.
     public func lookup(id: some RecordIDConvertible) async throws -> JSON? {
         let name = name
         return try await context.store.read { try $0.record(named: id.recordID, in: name) }
     }
 
-    /// The records that match. The query's table is replaced by this one.
+    /// Returns the records that match. The query's table is replaced by this one.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
     public func records(matching query: Query? = nil) async throws -> [JSON] {
@@ -61,7 +61,7 @@ public struct SyncTable: Sendable {
         return try await context.store.read { try $0.records(matching: query) }
     }
 
-    /// How many records match the query's filter.
+    /// Counts the records that match the query's filter.
     public func count(matching query: Query? = nil) async throws -> Int {
         let query = local(query)
         return try await context.store.read { try $0.count(matching: query) }
@@ -75,7 +75,7 @@ public struct SyncTable: Sendable {
         try await context.pull(local(query), named: queryName, allowsMassRemoval: allowsMassRemoval)
     }
 
-    /// Mends what differs between here and the server: see ``SyncContext/reconcile(_:named:allowsMassRemoval:)``.
+    /// Repairs differences from the server's rows: see ``SyncContext/reconcile(_:named:allowsMassRemoval:)``.
     @discardableResult
     public func reconcile(
         _ query: Query? = nil, named queryName: String, allowsMassRemoval: Bool = false

@@ -3,7 +3,7 @@ public import SluiceWire
 
 /// A conflict whose records are values of a type.
 public struct TypedConflict<Record: Codable & Sendable>: Sendable {
-    /// The conflict with its records as they are.
+    /// The conflict with its untyped records.
     public let untyped: Conflict
     /// The record as the application has it; nil where it was deleted here.
     public let client: Record?
@@ -27,8 +27,9 @@ public struct TypedConflict<Record: Codable & Sendable>: Sendable {
         base = try value(conflict.base, isServers: true)
     }
 
-    /// The decision that `record` is stored and sent. A property that it leaves as the base has it is of the side that
-    /// changed it, where only one did. So is what the type does not declare, and the server's where both changed it.
+    /// Returns the decision to store and send `record`. A property that it leaves at the base's value takes the value
+    /// of the side that changed it, or the server's where both did. The same holds for properties that the type does
+    /// not declare.
     ///
     /// - Throws: ``SluiceError`` of code `invalidRecord` where the type writes no JSON object.
     public func merge(_ record: Record) throws(SluiceError) -> ConflictDecision {
@@ -50,7 +51,7 @@ public struct TypedConflict<Record: Codable & Sendable>: Sendable {
 /// })
 /// ```
 ///
-/// A record that does not fit the type has the operation held, with the reason.
+/// A record that does not fit the type makes the operation held, with the reason.
 public struct TypedConflictHandler<Record: Codable & Sendable>: ConflictHandler {
     private let table: String
     private let body: @Sendable (TypedConflict<Record>) async throws -> ConflictDecision

@@ -15,7 +15,7 @@ struct TypedRecords<Record: Codable & Sendable>: Sendable {
         try coder.decode(Record.self, from: document, table: table, isServers: false)
     }
 
-    /// Those that fit the type, with their values, and an error for each of the others.
+    /// Returns the records that fit the type, with their values, and an error for each other record.
     func sorted(_ documents: [JSON]) -> (fitting: [JSON], records: [Record], misfits: [SluiceError]) {
         coder.sorted(Record.self, documents, table: table)
     }

@@ -10,16 +10,17 @@ public import SluiceWire
 /// try await todos.update(id: milk.id, set: \.done, to: true)
 /// ```
 ///
-/// It does what ``SyncTable`` does, with the same promises: no call here touches the network except ``pull(_:named:allowsMassRemoval:progress:)``
-/// and ``reconcile(_:named:allowsMassRemoval:)``. The type codes itself, by the rules of ``TableRecord``; it needs a
-/// coding key `id`. What the type does not declare stays as it is in the record, here and on the server.
+/// It does the same as ``SyncTable``: of its calls only ``pull(_:named:allowsMassRemoval:)`` and
+/// ``reconcile(_:named:allowsMassRemoval:)`` use the network. The type codes itself, by the rules of ``TableRecord``;
+/// it needs a coding key `id`. Properties that the type does not declare stay unchanged in the record, here and on the
+/// server.
 ///
-/// Beside the errors of ``SyncTable`` there is `invalidRecord` for a record that does not fit the type. An insert has
-/// happened all the same, any other change has not. Where several records are read, those that do not fit stand in
-/// ``misfits(matching:)`` and ``TypedLiveQuery/Update/misfits``, and the others are given.
+/// In addition to the errors of ``SyncTable`` there is `invalidRecord` for a record that does not fit the type. After
+/// it an insert has happened nevertheless, any other change has not. Reads of several records return the fitting ones;
+/// ``misfits(matching:)`` and ``TypedLiveQuery/Update/misfits`` report the others.
 ///
-/// An id is a `String`, a `UUID` or any other type that is written as a text. A UUID is written in small letters, and one
-/// that the store has in capitals is found all the same.
+/// An id is a `String`, a `UUID` or any other type that is written as a text. A UUID is written in small letters. A
+/// UUID that the store has in capitals is found too.
 public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
     /// The same table without the type.
     public let untyped: SyncTable
@@ -33,7 +34,7 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
     /// The table's name.
     public var name: String { untyped.name }
 
-    /// Adds a record. One whose id is nil gets a new UUID; what else is nil is left out of it.
+    /// Adds a record. A record with a nil id gets a new UUID; other nil properties are left out.
     ///
     /// - Returns: the record as it is stored.
     /// - Throws: as ``SyncTable/insert(_:options:)``; see ``TypedSyncTable``.
@@ -43,11 +44,11 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
         return try typed.value(await untyped.insert(document, options: options))
     }
 
-    /// Writes all properties that the type declares and that differ from the stored ones; those that are nil as null, where
-    /// the record has them.
+    /// Writes all properties that the type declares and that differ from the stored ones. A nil property is written as
+    /// null, if the record has the property.
     ///
-    /// What was changed here or by a pull since `record` was read is written over. ``update(id:options:_:)`` writes
-    /// only what it changes.
+    /// It overwrites changes that were made here or by a pull since `record` was read. ``update(id:options:_:)``
+    /// writes only its own changes.
     ///
     /// - Returns: the record as it is stored.
     /// - Throws: as ``SyncTable/update(_:options:)``; see ``TypedSyncTable``.
@@ -59,13 +60,13 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Changes a record as it is in this moment, in one transaction. Only the properties that `change` gives another
-    /// value are written and sent.
+    /// Changes a record in its current state, in one transaction. Only the properties whose value `change` changes are
+    /// written and sent.
     ///
-    /// - Parameter change: changes the value that it gets; its id stays. Where ``SyncOptions/hooks`` look at the change
-    ///   it runs up to four times, and only the last time counts.
+    /// - Parameter change: changes the value that it gets; its id stays. If ``SyncOptions/hooks`` look at the change,
+    ///   it runs up to four times, and only the last run counts.
     /// - Returns: the record as it is stored.
-    /// - Throws: as ``SyncTable/update(_:options:)``; see ``TypedSyncTable``; what `change` throws.
+    /// - Throws: as ``SyncTable/update(_:options:)``; see ``TypedSyncTable``; the errors of `change`.
     @discardableResult
     public func update(
         id: some RecordIDConvertible, options: OperationOptions = OperationOptions(),
@@ -103,15 +104,15 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
         try await untyped.undelete(id: id, options: options)
     }
 
-    /// The record with that id, or nil.
+    /// Returns the record with that id, or nil.
     ///
     /// - Throws: see ``TypedSyncTable``; of the store.
     public func lookup(id: some RecordIDConvertible) async throws -> Record? {
         try await untyped.lookup(id: id).map(typed.value)
     }
 
-    /// The records that match and fit the type. The query's table is this one, and all properties are read, whatever it
-    /// says.
+    /// Returns the records that match and fit the type. The query's table is replaced by this one, and its `select` is
+    /// ignored.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
     public func records(matching query: Query? = nil) async throws -> [Record] {
@@ -120,17 +121,18 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
         return sorted.records
     }
 
-    /// An error of code `invalidRecord` for each record that matches and does not fit the type; each names the record.
+    /// Returns an error of code `invalidRecord` for each record that matches and does not fit the type; each names the
+    /// record.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
     public func misfits(matching query: Query? = nil) async throws -> [SluiceError] {
         typed.sorted(try await untyped.records(matching: whole(query))).misfits
     }
 
-    /// Counts the records that match the query's filter, those that do not fit the type among them.
+    /// Counts the records that match the query's filter, including records that do not fit the type.
     public func count(matching query: Query? = nil) async throws -> Int { try await untyped.count(matching: query) }
 
-    /// The records that match, now and whenever they change: as ``SyncTable/observe(_:)``.
+    /// Returns the records that match, now and whenever they change: as ``SyncTable/observe(_:)``.
     public func observe(_ query: Query? = nil) -> TypedLiveQuery<Record> {
         TypedLiveQuery(base: untyped.observe(whole(query)), typed: typed)
     }
@@ -143,7 +145,7 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
         try await untyped.pull(query, named: queryName, allowsMassRemoval: allowsMassRemoval)
     }
 
-    /// Mends what differs between here and the server: see ``SyncContext/reconcile(_:named:allowsMassRemoval:)``.
+    /// Repairs differences from the server's rows: see ``SyncContext/reconcile(_:named:allowsMassRemoval:)``.
     @discardableResult
     public func reconcile(
         _ query: Query? = nil, named queryName: String, allowsMassRemoval: Bool = false
@@ -157,7 +159,7 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
         try await untyped.purge(query, named: queryName, force: force)
     }
 
-    /// The query for whole records: a value cannot be made of a part of one.
+    /// Returns the query for whole records, because a value cannot be made of a part of one.
     private func whole(_ query: Query?) -> Query? {
         var query = query
         query?.select = []
@@ -166,7 +168,7 @@ public struct TypedSyncTable<Record: Codable & Sendable>: Sendable {
 }
 
 extension SyncContext {
-    /// The table of that name, whose records are values of `type`.
+    /// Returns the table of that name, whose records are values of `type`.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that no table can have.
     public func table<Record: Codable & Sendable>(
@@ -175,7 +177,7 @@ extension SyncContext {
         TypedSyncTable(try table(name))
     }
 
-    /// The table that the type's records are in.
+    /// Returns the table of the type's records.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that no table can have.
     public func table<Record: TableRecord>(_ type: Record.Type) throws -> TypedSyncTable<Record> {
@@ -197,7 +199,7 @@ public struct TypedLiveQuery<Record: Codable & Sendable>: AsyncSequence, Sendabl
         public var records: [Record]
         /// An error of code `invalidRecord` for each record of the result that does not fit the type.
         public var misfits: [SluiceError]
-        /// What leads there from the result before it; for the first one all records are inserted.
+        /// The difference from the previous result. For the first result all records are inserted.
         public var diff: QueryDiff
     }
 
@@ -227,6 +229,6 @@ public struct TypedLiveQuery<Record: Codable & Sendable>: AsyncSequence, Sendabl
         }
     }
 
-    /// A reader of the results.
+    /// Returns a reader of the results.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: base.makeAsyncIterator(), typed: typed) }
 }

@@ -1,7 +1,7 @@
 public import SluiceBase
 public import SluiceWire
 
-/// One table in a transaction, whose records are values of a type: what ``TypedSyncTable`` is outside of one.
+/// One table in a transaction, whose records are values of a type: the counterpart of ``TypedSyncTable``.
 public struct TypedTransactionTable<Record: Codable & Sendable> {
     /// The table's name.
     public let name: String
@@ -32,7 +32,8 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
         return try typed.value(transaction.update(document.withoutNulls(notIn: found), in: name))
     }
 
-    /// Changes a record as it is, and writes what differs; see ``TypedSyncTable/update(id:options:_:)``.
+    /// Changes a record in its current state, and writes the differences; see
+    /// ``TypedSyncTable/update(id:options:_:)``.
     @discardableResult
     public func update(id: some RecordIDConvertible, _ change: (inout Record) throws -> Void) throws -> Record {
         guard let found = try transaction.lookup(id: id, in: name) else {
@@ -47,9 +48,9 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
         let new = try typed.coder.encode(after, withNulls: true, table: name)
         var changes: JSON = ["id": JSON(id.recordID)]
         for (name, value) in new.members ?? [] where name != "id" && old[name] != value { changes[name] = value }
-        // What a type leaves out by itself, where it wrote it before, is taken back.
+        // A property that the type wrote before and now leaves out is set to null.
         for name in old.names where name != "id" && new[name] == nil { changes[name] = .null }
-        // A change of the id alone is none.
+        // A change of the id alone does not count.
         guard changes.count > 1 else { return before }
         return try typed.value(transaction.update(changes, in: name))
     }
@@ -68,19 +69,20 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
     /// Brings a deleted record back; see ``SyncTable/undelete(id:options:)``.
     public func undelete(id: some RecordIDConvertible) throws { try transaction.undelete(id: id, in: name) }
 
-    /// The record as it is, with what was changed so far; or nil.
+    /// Returns the record with the changes made so far, or nil.
     public func lookup(id: some RecordIDConvertible) throws -> Record? {
         try transaction.lookup(id: id, in: name).map(typed.value)
     }
 
-    /// The records that match and fit the type, with what was changed so far. The query's table is this one, and all
-    /// properties are read, whatever it says.
+    /// Returns the records that match and fit the type, with the changes made so far. The query's table is replaced by
+    /// this one, and its `select` is ignored.
     public func records(matching query: Query? = nil) throws -> [Record] { try sorted(query).records }
 
-    /// An error of code `invalidRecord` for each record that matches and does not fit the type.
+    /// Returns an error of code `invalidRecord` for each record that matches and does not fit the type.
     public func misfits(matching query: Query? = nil) throws -> [SluiceError] { try sorted(query).misfits }
 
-    /// How many records match the query's filter, with what was changed so far. The query's table is this one.
+    /// Counts the records that match the query's filter, with the changes made so far. The query's table is replaced
+    /// by this one.
     public func count(matching query: Query? = nil) throws -> Int {
         var query = query ?? Query(name)
         query.table = name
@@ -95,14 +97,14 @@ public struct TypedTransactionTable<Record: Codable & Sendable> {
 }
 
 extension JSON {
-    /// The object without nulls where the other has no value: absent and null are the same to a type.
+    /// Returns the object without nulls where `other` has no value: to a type absent and null are the same.
     func withoutNulls(notIn other: JSON?) -> JSON {
         JSON(members: (members ?? []).filter { !$0.value.isNull || other?[$0.name] != nil })
     }
 }
 
 extension LocalTransaction {
-    /// The table of that name, whose records are values of `type`.
+    /// Returns the table of that name, whose records are values of `type`.
     public func table<Record: Codable & Sendable>(
         _ name: String, of type: Record.Type
     ) throws -> TypedTransactionTable<Record> {
@@ -110,7 +112,7 @@ extension LocalTransaction {
         return TypedTransactionTable(name, in: self)
     }
 
-    /// The table that the type's records are in.
+    /// Returns the table of the type's records.
     public func table<Record: TableRecord>(_ type: Record.Type) throws -> TypedTransactionTable<Record> {
         try table(type.tableName, of: type)
     }

@@ -1,32 +1,31 @@
 internal import SluiceBase
 
-/// Declares that the records of one table refer to those of another: a push makes parents before their children, and
-/// deletes a parent after what was queued before it on its children.
+/// Declares that the records of one table refer to records of another. A push makes parents before their children, and
+/// deletes a parent after the operations queued before it on its children.
 ///
 /// ```swift
 /// var options = SyncOptions()
 /// options.dependencies = [TableDependency("items", on: "lists", by: "listId")]
 /// ```
 public struct TableDependency: Sendable, Hashable {
-    /// The table whose records refer to others.
+    /// The table of the referring records.
     public var child: String
-    /// The table that they refer to.
+    /// The table of the referenced records.
     public var parent: String
-    /// The child's property that holds the parent's id; nil where there is none, and then each insert of a child waits
-    /// for every insert of a parent.
+    /// The child's property with the parent's id. If nil, each insert of a child waits for every insert of a parent.
     public var column: String?
 
-    /// A dependency. With `column` a child waits for its own parent alone, and one parent that fails holds back no
-    /// other's children.
+    /// A dependency. With `column` a child waits for its own parent alone, and a failed parent does not hold back
+    /// other parents' children.
     public init(_ child: String, on parent: String, by column: String? = nil) {
         self.child = child
         self.parent = parent
         self.column = column
     }
 
-    /// The dependencies that the references of tables stand for, which are not declared already: a record that holds
-    /// another's key goes after the one that makes it. Left out are tables whose records refer to their own table, and those
-    /// that would refer to each other in a circle.
+    /// Returns the dependencies by the references of tables, without the declared ones. A record that holds another's
+    /// key is sent after the record that creates the key. References of a table to itself, or in a circle, are left
+    /// out.
     static func along(_ tables: [TableSchema], declared: [TableDependency]) -> [TableDependency] {
         var links: [TableDependency] = []
         for table in tables {

@@ -1,15 +1,15 @@
 internal import SluiceBase
 
-/// Has a record take the key for its id that the service has assigned, where no property of the row holds the id it had
-/// here: the record, what waits for it in the queue, and what refers to it by its id.
+/// Replaces a record's id by the key that the service assigned, where no property of the row holds the local id. It
+/// changes the record, its operations, and the references to it by id.
 struct AssignedID {
     /// The references by ids.
     let references: [AssignedReference]
     let store: any StoreWriter
     let queue: QueueWriter
 
-    /// - Parameter key: the key as a property has it.
-    /// - Returns: the operation that made the record, as it is now.
+    /// - Parameter key: the key as the value of a property.
+    /// - Returns: the operation that made the record, after the change.
     func take(
         _ operation: TableOperation, _ id: RecordID, _ key: JSON
     ) throws -> TableOperation {
@@ -17,7 +17,7 @@ struct AssignedID {
         return try queue.reader.operation(operation.id) ?? operation
     }
 
-    /// Has the record of that id take the other one.
+    /// Gives the record with the old id the new one.
     func take(_ old: RecordID, in table: String, as id: RecordID, _ key: JSON) throws {
         for var waiting in try queue.reader.all(on: old, in: table) {
             waiting.rename(to: id)
@@ -42,7 +42,7 @@ struct AssignedID {
 }
 
 extension TableOperation {
-    /// Has it be about the record under its new id.
+    /// Moves the operation to the record's new id.
     fileprivate mutating func rename(to id: RecordID) {
         recordID = id
         if frozen?.kind == .object { frozen?["id"] = JSON(id) }

@@ -1,12 +1,12 @@
 internal import SluiceBase
 
-/// Has references follow the key that the service gave a record: what held the record's id holds the key from then on.
+/// Replaces a record's id in references by the key that the service assigned.
 struct AssignedKeys {
     let references: [AssignedReference]
     let store: any StoreWriter
     let queue: QueueWriter
 
-    /// - Parameter server: the record as the service has it.
+    /// - Parameter server: the record of the service.
     func follow(_ id: RecordID, in table: String, as server: JSON) throws {
         for reference in references where reference.parent == table {
             guard let key = server[reference.key], !key.isNull, key != JSON(id.text) else { continue }
@@ -17,7 +17,8 @@ struct AssignedKeys {
     func replace(_ id: RecordID, by key: JSON, along reference: AssignedReference) throws {
         let (table, column) = (reference.child, reference.column)
         let placeholder = JSON(id.text)
-        // Only what waits in the queue can hold an id: it was put there on this device, and the service has not seen it.
+        // Only records with operations can hold the id: it was written on this device, and the service has not seen
+        // it.
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         var children: Set<RecordID> = []
         for record in try store.records(matching: Query(TableOperation.schema.name, filter: ofTable)) {

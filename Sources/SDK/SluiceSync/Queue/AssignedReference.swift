@@ -1,23 +1,23 @@
 package import SluiceBase
 
-/// A column that refers to records by a key which the service assigns: until that is known, it holds the id that the record
-/// has here.
+/// A column that refers to records by a key which the service assigns. Until the key is known, the column holds the
+/// record's local id.
 package struct AssignedReference: Sendable, Hashable {
-    /// The table whose records refer to others.
+    /// The table that holds the references.
     package let child: String
-    /// The property that holds the other's key.
+    /// The property that holds the key of the referenced record.
     package let column: PropertyName
-    /// The table that they refer to.
+    /// The referenced table.
     package let parent: String
-    /// The property there that the service assigns.
+    /// The property of the referenced table that the service assigns.
     package let key: PropertyName
 
-    /// Those of the tables' references that are by a key which the service assigns.
+    /// Returns the tables' references by a key that the service assigns.
     package static func all(in tables: [TableSchema]) -> [AssignedReference] {
         all(in: tables) { $0.isAssigned }.filter { $0.key != "id" }
     }
 
-    /// Those that are by the record's id, which is the key once the service has assigned it.
+    /// Returns the tables' references by the record's id, which becomes the key once the service has assigned it.
     package static func byID(in tables: [TableSchema]) -> [AssignedReference] {
         all(in: tables) { _ in true }.filter { $0.key == "id" }
     }

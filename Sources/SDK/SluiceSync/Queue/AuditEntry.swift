@@ -1,22 +1,22 @@
 public import SluiceBase
 
-/// What someone gave up, changed or settled in the queue on purpose. The audit keeps it for good.
+/// A deliberate change of the queue: an operation that was given up, changed or settled. The audit keeps it for good.
 public struct AuditEntry: Sendable, Hashable, Identifiable {
     /// The entry's id.
     public let id: String
-    /// When it was.
+    /// The time of the action.
     public let at: Timestamp
-    /// What was done: `discard`, `undo`, `edit`, `change to …`, `server wins`, `merge` and `delete` where the decision
-    /// of a conflict gave something up, `deleted before it was sent` where a delete took the place of an edit, `purge`,
-    /// `import`, `take over` or `migration`; `answered by …` where a plugin made the answer, or another
-    /// of the server's, that ended the operation.
+    /// The action: `discard`, `undo`, `edit`, `change to …`, `purge`, `import`, `take over` or `migration`; `server
+    /// wins`, `merge` and `delete` where the decision of a conflict gave something up; `deleted before it was sent`
+    /// where a delete took the place of an edit; `answered by …` where a plugin made the final answer, or another of
+    /// the server's answers.
     public let what: String
-    /// The operation as it was before.
+    /// The operation before the action.
     public let operation: TableOperation
-    /// The local record as it was before, where there was one.
+    /// The local record before the action, if there was one.
     public let local: JSON?
 
-    /// What was done with an edit whose place a delete took.
+    /// The action on an edit that a delete has replaced.
     package static let folded = "deleted before it was sent"
 
     init(record: JSON) throws(SluiceError) {

@@ -6,8 +6,8 @@ package import SluiceBase
 /// operation or moving a record's base writes the record's id under the table's next stamp. Storing a page increments
 /// the page counter. All of it is in the store, so it holds between contexts and processes too.
 package struct ChangeStamps {
-    /// The table of the store: one record for each table, and one for each of its records that was noted lately, with the
-    /// versions of it that were replaced from here: see ``ReplacedVersions``.
+    /// The table of the store. It has one record for each table, and one for each recently noted record. That one also
+    /// lists the record's versions that this device replaced: see ``ReplacedVersions``.
     package static let schema = TableSchema(
         "sluice_changes",
         columns: [
@@ -15,10 +15,10 @@ package struct ChangeStamps {
             .init("at", .date),
         ],
         indexes: [["table", "stamp"]])
-    /// How many notes of a table are kept at least.
+    /// The minimum number of notes kept for a table.
     package static let kept: Int64 = 1024
 
-    /// A moment of a table: how many changes and pages there were by then.
+    /// A moment of a table: its number of changes and pages so far.
     struct Moment: Sendable, Hashable {
         package var stamp: Int64 = 0
         package var pages: Int64 = 0
@@ -26,7 +26,7 @@ package struct ChangeStamps {
         package init() {}
     }
 
-    /// The moment now.
+    /// Returns the current moment.
     static func mark(of table: String, in store: any StoreReader) throws -> Moment {
         var mark = Moment()
         guard let record = try store.record(RecordID(table), in: schema.name) else { return mark }
@@ -55,7 +55,7 @@ package struct ChangeStamps {
                 schema.name, filter: .binary(.and, old, .binary(.ne, .column("id"), .literal(.string(table))))))
     }
 
-    /// The id of a record's note: a table's name holds no slash.
+    /// Returns the id of a record's note. A table's name holds no slash, so the parts cannot be confused.
     static func id(of recordID: RecordID, in table: String) -> RecordID { "\(table)/\(recordID)" }
 
     /// Counts a page.
@@ -73,13 +73,13 @@ package struct ChangeStamps {
             RecordID(table), [.text(table), .integer(mark.stamp), .integer(mark.pages), .null, .null], in: schema)
     }
 
-    /// Those of the ids whose records may have changed since `mark`.
+    /// Returns the ids of the records that may have changed since `mark`.
     static func changed(
         _ ids: [RecordID], in table: String, since mark: Moment, _ store: any StoreReader
     ) throws -> Set<RecordID> {
         let now = try self.mark(of: table, in: store)
         if now == mark { return [] }
-        // Pages that another pull has stored are not noted row by row, and old notes are not kept.
+        // Pages of another pull are not noted row by row, and old notes are not kept.
         guard now.pages == mark.pages, now.stamp - mark.stamp < kept else { return Set(ids) }
         return try Set(
             ids.filter { id in

@@ -1,19 +1,21 @@
 internal import SluiceBase
 
-/// What other clients changed of a record after a send from here whose outcome is unknown.
+/// The changes of other clients to a record after a send from here with an unknown outcome.
 ///
-/// That send is done, and what they wrote stays. But an edit that was made here without knowing of it must not take it
-/// back: where both change one property, or the edit is a delete, it is a conflict.
+/// That send is done, and the other clients' changes stay. But a local edit made without knowledge of them must not
+/// undo them. It is a conflict if both change one property, or if the edit is a delete.
 struct ForeignChanges {
     private let server: JSON
     private let names: Set<PropertyName>
 
     /// - Parameters:
-    ///   - server: the record as the server has it.
+    ///   - server: the server's record.
     ///   - made: the record as our send left it; nil if that is not known.
-    ///   - base: the record as it was before that. What our send took away and the server still has cannot be taken away.
-    ///   - isNew: whether our send made the record. Where its id is a property of the service too, that one has come of it.
-    ///   - table: whose record it is; what its server sets there by itself is nobody's change.
+    ///   - base: the record before our send. A property that our send removed and that still has its old value there
+    ///     cannot be removed.
+    ///   - isNew: whether our send made the record. A property that only repeats the service's id is then no foreign
+    ///     change.
+    ///   - table: the record's table. Values that its server sets there by itself are nobody's change.
     init(of server: JSON, since made: JSON?, base: JSON?, isNew: Bool, in table: String, columns: PushColumns) {
         let columns = columns.judging(table)
         self.server = server
@@ -25,7 +27,7 @@ struct ForeignChanges {
         }
     }
 
-    /// Whether an edit from the one record to the other sets a property to another value than they do.
+    /// Whether an edit from `before` to `after` sets a property to a value other than the foreign one.
     func collide(withEditFrom before: JSON?, to after: JSON?) -> Bool {
         guard let after else { return !names.isEmpty }
         return names.contains { name in
@@ -34,7 +36,7 @@ struct ForeignChanges {
         }
     }
 
-    /// The same for the operations after that send, up to the record as the application sees it.
+    /// Whether one of the operations after that send collides, up to the record that the application sees.
     func collide(with successors: [TableOperation], from before: JSON?, to local: JSON?) -> Bool {
         successors.contains { successor in
             let isLast = successor.id == successors.last?.id

@@ -1,32 +1,33 @@
 public import SluiceBase
 internal import SluiceWire
 
-/// What of an application's data stays on this machine: whole tables, and columns of tables that are synchronised.
+/// The part of an application's data that stays on this machine: whole tables, and columns of synchronised tables.
 ///
 /// ```swift
 /// options.localOnly = LocalOnly(tables: ["drafts"], columns: ["movies": ["note", "seenAt"]])
 /// ```
 ///
-/// A change of a table that stays here is stored and never queued; such a table cannot be pulled. A column that stays
-/// here is part of the record for the application and for nobody else: it is in no request, conflict handlers do not
-/// see it, and no pull, answer or discard changes it. It goes with the record: who deletes one and restores it has lost
-/// it.
+/// A change of a local-only table is stored and never queued; such a table cannot be pulled. A local-only column is
+/// part of the record for the application and for nobody else. It is in no request, conflict handlers do not see it,
+/// and no pull, answer or discard changes it. It is deleted with the record, and restoring the record does not bring
+/// it back.
 ///
-/// The store remembers both, so that whoever has it open keeps to them, whatever that one's options are. A table begins
-/// to stay here only when no changes of it wait. To share the values of such a column later, write them to another one.
+/// The store remembers both, so that every context that opens it applies them, whatever its own options are. A table
+/// can become local-only only when no changes of it wait. To share the values of such a column later, write them to
+/// another column.
 public struct LocalOnly: Sendable, Hashable {
-    /// The tables.
+    /// The local-only tables.
     public var tables: Set<String>
-    /// The columns, by their tables.
+    /// The local-only columns, by their tables.
     public var columns: [String: Set<PropertyName>]
 
-    /// Nothing, unless named.
+    /// A set of tables and columns; empty by default.
     public init(tables: Set<String> = [], columns: [String: Set<PropertyName>] = [:]) {
         self.tables = tables
         self.columns = columns
     }
 
-    /// The columns of that table that stay here.
+    /// Returns the local-only columns of that table.
     func columns(of table: String) -> Set<PropertyName> { columns[table] ?? [] }
 
     /// - Throws: ``SluiceError`` of code `invalidTable` or `invalidArgument`.
@@ -46,17 +47,17 @@ public struct LocalOnly: Sendable, Hashable {
 // MARK: In the store
 
 extension LocalOnly {
-    /// The table of the store that remembers: one record for each table of which something stays here.
+    /// The table of the store for these settings: one record for each table with local-only data.
     package static let schema = TableSchema(
         "sluice_local", columns: [.init("whole", .boolean), .init("columns", .json)])
 
-    /// What the store remembers.
+    /// Reads the stored settings.
     init(_ store: any StoreReader) throws {
         self.init()
         for record in try store.records(matching: Query(Self.schema.name)) { add(record) }
     }
 
-    /// What the store remembers of one table.
+    /// Reads the stored settings of one table.
     init(_ table: String, in store: any StoreReader) throws {
         self.init()
         if let record = try store.record(RecordID(table), in: Self.schema.name) { add(record) }
@@ -69,13 +70,13 @@ extension LocalOnly {
         if !names.isEmpty { columns[table] = Set(names) }
     }
 
-    /// Both together.
+    /// Returns the tables and columns of both.
     func union(_ other: LocalOnly) -> LocalOnly {
         LocalOnly(
             tables: tables.union(other.tables), columns: columns.merging(other.columns) { $0.union($1) })
     }
 
-    /// Has the store remember this, and nothing else.
+    /// Stores these settings in place of all earlier ones.
     func write(to store: any StoreWriter) throws {
         _ = try store.delete(matching: Query(Self.schema.name))
         for table in tables.union(columns.keys).sorted() {
@@ -87,7 +88,7 @@ extension LocalOnly {
         }
     }
 
-    /// The same under a table's new name.
+    /// Returns the settings after a table was renamed.
     func renaming(_ table: String, to name: String) -> LocalOnly {
         var renamed = forgetting(name)
         if renamed.tables.remove(table) != nil { renamed.tables.insert(name) }
@@ -95,7 +96,7 @@ extension LocalOnly {
         return renamed
     }
 
-    /// The same without a table.
+    /// Returns the settings without a table.
     func forgetting(_ table: String) -> LocalOnly {
         var left = self
         left.tables.remove(table)

@@ -2,7 +2,7 @@ internal import SluiceBase
 public import SluiceWire
 
 extension MatchSubject {
-    /// A queued operation. It is sampled by its record.
+    /// A queued operation. Sampling goes by its record.
     public init(_ operation: TableOperation, status: Int? = nil, fieldsChanged: [String]? = nil) {
         self.init(
             table: operation.table, kind: RequestContext.Action(operation.kind), status: status,
@@ -11,7 +11,7 @@ extension MatchSubject {
 }
 
 extension RequestContext.Action {
-    /// What the request of an operation of that kind does.
+    /// The action of the request for an operation of that kind.
     public init(_ kind: TableOperation.Kind) {
         switch kind {
         case .insert: self = .insert

@@ -2,22 +2,23 @@ public import HTTPTypes
 package import SluiceBase
 internal import SluiceWire
 
-/// Options of a change: what the application gives with it besides its content.
+/// Options of a change, given by the application besides its content.
 ///
 /// ```swift
 /// try await todos.update(changes, options: OperationOptions(tags: ["urgent"]))
 /// try await ledger.insert(entry, options: OperationOptions(isMergeable: false))
 /// ```
 public struct OperationOptions: Sendable, Hashable {
-    /// Kept with the operation: filters see them in the request's context, and a push may be of those with a tag alone.
-    /// A change that becomes part of one that waits adds its tags. Up to 32, each 1 to 255 characters.
+    /// The tags kept with the operation. Filters see them in the request's context, and a push may select operations
+    /// by a tag. A change merged into a waiting one adds its tags. Up to 32, each 1 to 255 characters.
     public var tags: Set<String>
-    /// Header fields that go out with the change's request, whenever that is. A change that becomes part of one that waits
-    /// adds its own, in place of those of the same name. Up to 16, of 8,000 bytes in all. None of credentials, which a
-    /// filter of the client adds to each request, nor any that HTTP or the protocol gives a meaning.
+    /// Header fields of the change's request, kept until it is sent. A change merged into a waiting one adds its
+    /// fields, and replaces those of the same name. Up to 16, of 8,000 bytes in all. Fields for credentials are
+    /// refused, because a filter of the client adds them to each request. So are fields that HTTP or the protocol
+    /// gives a meaning.
     public var headers: HTTPFields
-    /// Whether the change may become part of one that waits, and later ones part of it. One that may not reaches the
-    /// server as it was made, in an own request.
+    /// Whether the change may be merged into a waiting one, and later ones into it. If false, it reaches the server
+    /// unchanged, in its own request.
     public var isMergeable: Bool
 
     /// Options; each has a default.
@@ -52,22 +53,22 @@ public struct OperationOptions: Sendable, Hashable {
 }
 
 extension HTTPFields {
-    /// These fields, and others in place of those of the same name.
+    /// Returns these fields with the others, which replace fields of the same name.
     func replacing(_ others: HTTPFields) -> HTTPFields {
         var fields = self
         for name in Set(others.map(\.name)) { fields[fields: name] = others[fields: name] }
         return fields
     }
 
-    /// As an object, for people.
+    /// The fields as an object, for display.
     package var document: JSON {
         JSON(members: map { (PropertyName($0.name.canonicalName), JSON($0.value)) })
     }
 
-    /// As pairs of name and value, for the queue.
+    /// The fields as pairs of name and value, for the queue.
     var json: JSON { JSON(map { JSON([JSON($0.name.canonicalName), JSON($0.value)]) }) }
 
-    /// The fields that such pairs stand for; nil if one is not valid.
+    /// Reads fields from such pairs; nil if one is not valid.
     init?(json: JSON?) {
         self.init()
         for pair in json?.elements ?? [] {

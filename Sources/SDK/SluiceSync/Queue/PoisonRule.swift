@@ -1,8 +1,8 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// Which failures make an operation dead in the end: those that lie with the operation or with what the server makes
-/// of it, and not with the way to the server.
+/// Decides which failures make an operation dead in the end: failures of the operation or of the server's handling of
+/// it, but not of the connection.
 enum PoisonRule {
     /// Whether a failure counts.
     ///
@@ -23,10 +23,10 @@ extension TableOperation.Failure {
 }
 
 extension TableOperation {
-    /// Takes down that a try has failed: at `maximum` in a row the operation is dead.
+    /// Records a failed attempt. After `maximum` failures in a row the operation is dead.
     ///
     /// - Parameters:
-    ///   - state: where the failure leaves it otherwise.
+    ///   - state: the state after the failure, unless the operation is dead.
     ///   - reachedServer: whether the request may have reached the server.
     package mutating func fail(
         _ failure: Failure?, _ state: State, reachedServer: Bool, maximum: Int

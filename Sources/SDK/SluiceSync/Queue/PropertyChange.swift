@@ -1,13 +1,13 @@
 internal import SluiceBase
 
-/// What a migration does to the properties of a table's records.
+/// A migration's change to the properties of a table's records.
 enum PropertyChange: Sendable {
     case rename(PropertyName, to: PropertyName)
     case drop(PropertyName)
     case convert(PropertyName, to: TableSchema.ColumnType)
     case rewrite(@Sendable (JSON) throws -> JSON)
 
-    /// The properties that it names.
+    /// The properties that the change names.
     var names: [PropertyName] {
         switch self {
         case .rename(let old, let new): [old, new]
@@ -16,7 +16,7 @@ enum PropertyChange: Sendable {
         }
     }
 
-    /// The table as it is declared afterwards.
+    /// Returns the table's declaration after the change.
     func declaration(of table: TableSchema) -> TableSchema {
         var table = table
         switch self {
@@ -46,17 +46,17 @@ enum PropertyChange: Sendable {
         return table
     }
 
-    /// The record, or a part of one, as it is afterwards.
+    /// Returns the record, or a part of one, after the change.
     ///
     /// - Parameters:
-    ///   - origin: whose words the record is.
-    ///   - base: of the application's words what they were made on, before the change.
+    ///   - origin: the side that wrote the record.
+    ///   - base: for a record of the application the record that it was made on, before the change.
     func record(_ record: JSON, _ origin: RecordCopies.Origin, on base: JSON? = nil) throws -> JSON {
         var changed = record
         switch self {
         case .rename(let old, let new):
             guard let value = record[old] else { break }
-            // Of two, the one that the application has written, else the server's newer one.
+            // Of two values the application's own one counts, else the newer name's value from the server.
             let isServers = origin == .server || base?[old] == value
             let isKnown = isServers && !(record[new] ?? .null).isNull
             if !isKnown { changed[new] = value }
@@ -69,7 +69,7 @@ enum PropertyChange: Sendable {
         return changed
     }
 
-    /// The value in a type if it means the same there, else as it is.
+    /// Returns the value in another type if it has the same meaning there, else unchanged.
     static func value(_ value: JSON, as type: TableSchema.ColumnType) -> JSON {
         switch (type, value.kind) {
         case (.string, .number): value.number.map { JSON($0.description) } ?? value
@@ -90,7 +90,7 @@ enum PropertyChange: Sendable {
 }
 
 extension LocalOnly {
-    /// The same after properties of a table were renamed or dropped.
+    /// Returns the settings after properties of a table were renamed or dropped.
     func following(_ changes: [PropertyChange], in table: String) -> LocalOnly {
         guard var names = columns[table] else { return self }
         for change in changes {

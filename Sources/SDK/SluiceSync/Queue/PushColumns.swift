@@ -1,20 +1,20 @@
 package import SluiceBase
 
-/// The names of the columns that the wire gives a meaning.
+/// The names of the columns that have a meaning in the wire.
 package struct PushColumns: Sendable, Hashable {
     package var id: PropertyName
     package var version: PropertyName
     package var deleted: PropertyName
     package var updatedAt: PropertyName
-    /// When the server made the record; nil on a wire that does not tell it.
+    /// The column with the time of creation; nil on a wire without one.
     package var createdAt: PropertyName?
-    /// All names that only the server sets, the id not among them.
+    /// All names that only the server sets, except for the id.
     package var system: Set<PropertyName>
-    /// Whether an update replaces the record: a property that its body does not name is gone then.
+    /// Whether an update replaces the record: a property that its body does not name is then removed.
     package var replaces: Bool
-    /// Properties that the server sets besides those, under names of their own in each table.
+    /// Further properties that the server sets, by table.
     var serverSet: [String: Set<PropertyName>]
-    /// Whether an answer of 204 is the server's word that a change was done; else something in between may give it.
+    /// Whether an answer of 204 proves that the server made the change; otherwise a proxy in between may have sent it.
     var takesNoContent: Bool
 
     package init(
@@ -33,7 +33,8 @@ package struct PushColumns: Sendable, Hashable {
         self.takesNoContent = takesNoContent
     }
 
-    /// These to judge a record of that table by: what its server sets there by itself is no evidence of a change.
+    /// Returns the columns for judging a record of that table. Properties that its server sets by itself are no
+    /// evidence of a change.
     func judging(_ table: String) -> PushColumns {
         guard let names = serverSet[table] else { return self }
         var columns = self
@@ -41,8 +42,8 @@ package struct PushColumns: Sendable, Hashable {
         return columns
     }
 
-    /// The record to be made anew, without what the server once set in it by itself: a value that one of those seen has.
-    /// Another value is the application's wish.
+    /// Returns the record for a new creation, without values that the server set by itself. A value counts as the
+    /// server's if one of the seen copies has it; any other value is the application's.
     func anew(_ record: JSON, in table: String, seen: [JSON?]) -> JSON {
         var record = record
         for name in serverSet[table] ?? [] where seen.contains(where: { $0?[name] == record[name] }) {
@@ -61,24 +62,24 @@ package struct PushColumns: Sendable, Hashable {
     func id(_ record: JSON) -> RecordID? { record[id]?.textID }
     func isDeleted(_ record: JSON) -> Bool { record[deleted]?.bool == true }
 
-    /// Whether the one record is of an earlier time than the other, as where the server was restored from a backup.
+    /// Whether the one record has an earlier time than the other, as after a restore of the server from a backup.
     func isEarlier(_ record: JSON, than other: JSON?) -> Bool {
         let times = [record, other].compactMap { $0?[updatedAt]?.string.flatMap { Timestamp($0) } }
         return times.count == 2 && times[0] < times[1]
     }
 
-    /// Whether the server has made the one record at another time than the other: the id was given to a new one since.
+    /// Whether the two records have different times of creation, so that the id was given to a new record since.
     func isRemade(_ record: JSON, since other: JSON?) -> Bool {
         guard let createdAt else { return false }
         let times = [record, other].compactMap { $0?[createdAt]?.string.flatMap { Timestamp($0) } }
-        // Not every answer of a server tells times with the same precision.
+        // Answers of one server may give times with different precision.
         return times.count == 2 && abs(times[0].ticks - times[1].ticks) >= Timestamp.ticksPerSecond / 1000
     }
 
     /// Whether the record has every value that was sent. Null and absent are the same here: servers differ in which
     /// of the two they write.
     ///
-    /// - Parameter forms: how the server is known to write values otherwise than they are sent.
+    /// - Parameter forms: the known ways in which the server rewrites sent values.
     func holds(_ record: JSON, _ sent: JSON, _ forms: [PropertyName: Set<WrittenForm>]) -> Bool {
         (sent.members ?? []).allSatisfy { name, value in
             let written = record[name] ?? .null
@@ -88,8 +89,7 @@ package struct PushColumns: Sendable, Hashable {
         }
     }
 
-    /// Whether the value is the record's id: a property of that name is the key of a wire's own, which no change takes
-    /// away.
+    /// Whether the value is the record's id. A property with it is the wire's own key, which no change can remove.
     private func isKey(_ value: JSON, of record: JSON) -> Bool {
         guard let id = record[id]?.textID else { return false }
         return value.textID == id || value.int.map { RecordID(String($0)) } == id

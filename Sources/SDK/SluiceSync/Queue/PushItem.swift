@@ -1,26 +1,26 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// An operation that is about to be sent, with all that the session needs to know.
+/// An operation about to be sent, with all data that the session needs.
 struct PushItem: Sendable, Hashable {
-    /// The operation, as it was stored when it was read.
+    /// The operation as it was read from the store.
     package var operation: TableOperation
-    /// What is sent as the local record: that of the frozen body where the operation was in flight when a process
-    /// ended, else the one the application sees.
+    /// The local record of the send: that of the frozen body if the operation was in flight when a process ended, else
+    /// the one that the application sees.
     package var local: JSON?
     /// The server's record on which the change was made.
     package var base: JSON?
-    /// The newest version of the server's record that was known before it was sent.
+    /// The newest version of the server's record known before the send.
     package var known: JSON?
-    /// The points at which hooks are to be asked about it.
+    /// The points at which hooks are asked about the operation.
     package var asks: Set<HookPoint> = []
     /// The names of the plugins that made its answer, or another of the server's.
     var answeredBy: [String] = []
-    /// What went over the wire for it the last time; nil where nothing did.
+    /// The last request for it on the wire; nil where none was sent.
     var request: SentRequest?
-    /// What became of it, where it makes a row whose key the service assigns.
+    /// The outcome of a creation whose key the service assigns.
     var created: AssignedKeyNote?
-    /// How the server is known to write the values of properties otherwise than they are sent.
+    /// The known ways in which the server rewrites the values of properties.
     package var forms: [PropertyName: Set<WrittenForm>] = [:]
 
     package init(operation: TableOperation, local: JSON?, base: JSON?) {
@@ -29,19 +29,19 @@ struct PushItem: Sendable, Hashable {
         self.base = base
     }
 
-    /// What the record is called from now on, where the service has assigned its key.
+    /// The record's id from now on: the assigned key, if the service has assigned one.
     var recordID: RecordID {
         if case .assigned(let id, _)? = created { return id }
         return operation.recordID
     }
 
-    /// Whose word the server's answer is, where plugins have made or rewritten it.
+    /// The plugins that made or rewrote the server's answer, as text; nil where none did.
     var witnesses: String? {
         var seen: Set<String> = []
         let names = answeredBy.filter { seen.insert($0).inserted }
         return names.isEmpty ? nil : "answered by \(names.joined(separator: ", "))"
     }
 
-    /// The text, and whose word the answer is that it speaks of.
+    /// Returns the text, with the names of the plugins that produced the answer.
     func attributed(_ text: String) -> String { witnesses.map { "\(text) (\($0))" } ?? text }
 }

@@ -1,9 +1,9 @@
 public import SluiceBase
 
-/// How a push ended. No error is thrown for failures of network, server or conflicts: they are reported here, and what
-/// was not sent waits in the queue.
+/// The outcome of a push. Failures of network or server and conflicts are reported here, not thrown; unsent operations
+/// wait in the queue.
 public struct PushResult: Sendable {
-    /// Why a push ended.
+    /// The reason for the end of a push.
     public struct End: Sendable, Hashable, CustomStringConvertible {
         private enum Name: String { case completed, network, unauthorized, store, cancelled, aborted, failed }
         private let name: Name
@@ -20,7 +20,7 @@ public struct PushResult: Sendable {
         public static let cancelled = End(name: .cancelled)
         /// A conflict handler ended the push.
         public static let aborted = End(name: .aborted)
-        /// Something else ended it: see ``PushResult/error``.
+        /// Another error ended it: see ``PushResult/error``.
         public static let failed = End(name: .failed)
 
         /// The end's name.
@@ -44,36 +44,37 @@ public struct PushResult: Sendable {
         private init(name: Name) { self.name = name }
     }
 
-    /// Why it ended.
+    /// The reason for the end.
     public var end: End
-    /// The error that ended it early.
+    /// The error that ended the push early.
     public var error: SluiceError?
-    /// How many operations reached the server.
+    /// The number of operations that reached the server.
     public var applied: Int
-    /// How many conflicts were met.
+    /// The number of conflicts.
     public var conflicts: Int
-    /// The operations that were tried and did not go through, as they now stand in the queue.
+    /// The operations that were tried and failed, in their current state in the queue.
     public var failures: [TableOperation]
-    /// How many operations are left in the queue, whatever their state.
+    /// The number of operations left in the queue, in any state.
     public var remaining: Int
-    /// How many of those came while it ran and wait for the next push: one sends what is queued when it begins,
-    /// and once what comes after that on the same records.
+    /// The number of those that were queued during the push and wait for the next one. A push sends the operations
+    /// queued at its start, and then once the later ones on the same records.
     public var waiting = 0
-    /// How many operations a hook has put off: they are no failures.
+    /// The number of operations that a hook has postponed; they are no failures.
     public var postponed = 0
-    /// How many operations in the queue are another user's: this push did not look at them, nor at what waits for them.
+    /// The number of other users' operations in the queue. This push skipped them, and the operations that depend on
+    /// them.
     public var ofOthers = 0
-    /// When the first of those is due that wait for a time.
+    /// The earliest time at which a postponed operation is due.
     var nextDue: Timestamp?
 
     /// Whether everything that was queued has reached the server.
     public var isClean: Bool { end == .completed && failures.isEmpty && remaining == 0 }
 }
 
-/// Why a push ended.
+/// The reason for the end of a push.
 enum PushEnd: Sendable {
-    /// All that could be sent was sent.
+    /// All sendable operations were sent.
     case completed
-    /// It ended early, for that reason.
+    /// The push ended early, with that error.
     case stopped(SluiceError)
 }

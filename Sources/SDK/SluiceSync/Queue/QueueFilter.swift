@@ -1,24 +1,24 @@
 public import SluiceBase
 internal import SluiceWire
 
-/// Which operations of the queue: those that meet all that is set here.
+/// A filter of the queue's operations. An operation matches if it meets all conditions set here.
 ///
 /// ```swift
 /// let held = try await context.queue.operations(QueueFilter(states: [.parked, .dead], table: "todos"))
 /// ```
 public struct QueueFilter: Sendable, Hashable {
-    /// In one of these states; none means in any.
+    /// The states to match; empty matches any.
     public var states: Set<TableOperation.State>
-    /// Of this table.
+    /// The table to match.
     public var table: String?
-    /// On this record.
+    /// The record to match.
     public var recordID: RecordID?
-    /// With this tag.
+    /// The tag to match.
     public var tag: String?
-    /// Of this group.
+    /// The group to match.
     public var group: String?
 
-    /// A filter; without arguments it takes all.
+    /// A filter; without arguments it matches all operations.
     public init(
         states: Set<TableOperation.State> = [], table: String? = nil, recordID: RecordID? = nil, tag: String? = nil,
         group: String? = nil
@@ -30,7 +30,7 @@ public struct QueueFilter: Sendable, Hashable {
         self.group = group
     }
 
-    /// What the store can look for; ``matches(_:)`` says the rest.
+    /// The conditions that the store can evaluate; ``matches(_:)`` checks the tag.
     var expression: QueryExpression? {
         var parts: [QueryExpression] = []
         let wanted: [(PropertyName, String?)] = [("table", table), ("record", recordID?.text), ("group", group)]
@@ -42,7 +42,7 @@ public struct QueueFilter: Sendable, Hashable {
         return parts.first.map { parts.dropFirst().reduce($0) { .binary(.and, $0, $1) } }
     }
 
-    /// Whether the operation has the tag.
+    /// Whether the operation has the tag, if one is set.
     func matches(_ operation: TableOperation) -> Bool { tag.map(operation.tags.contains) ?? true }
 
     private static func equals(_ column: PropertyName, _ value: String) -> QueryExpression {

@@ -1,7 +1,7 @@
 package import SluiceBase
 internal import SluiceWire
 
-/// The queue's reads, in whichever transaction the reader belongs to.
+/// The queue's reads, in the reader's transaction.
 package struct QueueReader {
     private let store: any StoreReader
 
@@ -17,15 +17,15 @@ package struct QueueReader {
         .binary(.eq, .column(column), .literal(.string(value)))
     }
 
-    /// The operations that the filter takes, in the queue's order.
+    /// Returns the operations that match the filter, in the queue's order.
     package func all(_ filter: QueueFilter) throws -> [TableOperation] {
         try operations(filter.expression).filter(filter.matches)
     }
 
-    /// Some of the operations that the filter takes, in the queue's order.
+    /// Returns some of the operations that match the filter, in the queue's order.
     func some(_ filter: QueueFilter, skip: Int, top: Int) throws -> [TableOperation] {
         guard filter.tag != nil else { return try operations(filter.expression, skip: skip, top: top) }
-        // Tags are no columns: all are looked at, a part at a time.
+        // Tags are no columns, so all operations are read, a part at a time.
         var (found, left, place): ([TableOperation], Int, Int) = ([], skip, 0)
         while found.count < top {
             let part = try operations(filter.expression, skip: place, top: Self.partSize)
@@ -38,7 +38,7 @@ package struct QueueReader {
         return found
     }
 
-    /// How many operations the filter takes.
+    /// Counts the operations that match the filter.
     func count(_ filter: QueueFilter) throws -> Int {
         let query = Query(TableOperation.schema.name, filter: filter.expression)
         guard filter.tag != nil else { return try store.count(matching: query) }
@@ -47,7 +47,7 @@ package struct QueueReader {
 
     private static let partSize = 1000
 
-    /// The pending operations that wait for a time.
+    /// Returns the pending operations that wait for a time.
     func delayed() throws -> [TableOperation] {
         try operations(
             .binary(
@@ -55,15 +55,15 @@ package struct QueueReader {
                 .binary(.ne, .column("notBefore"), .literal(.null))))
     }
 
-    /// How many operations there are.
+    /// Counts all operations.
     func count() throws -> Int { try store.count(matching: Query(TableOperation.schema.name)) }
 
-    /// All operations, or those of a table, in the queue's order.
+    /// Returns all operations, or those of a table, in the queue's order.
     package func all(in table: String? = nil) throws -> [TableOperation] {
         try operations(table.map { Self.equals("table", $0) })
     }
 
-    /// The operations on a record, in the queue's order.
+    /// Returns the operations on a record, in the queue's order.
     package func all(on recordID: RecordID, in table: String) throws -> [TableOperation] {
         let found = try (store as? any IndexedReader)?.records(
             in: TableOperation.schema.name, where: [("table", table), ("record", recordID.text)], by: "sequence")
@@ -71,23 +71,23 @@ package struct QueueReader {
         return try operations(.binary(.and, Self.equals("table", table), Self.equals("record", recordID.text)))
     }
 
-    /// The operations of a group, in the queue's order.
+    /// Returns the operations of a group, in the queue's order.
     package func members(of group: String) throws -> [TableOperation] {
         try operations(Self.equals("group", group))
     }
 
-    /// The operation with that id.
+    /// Returns the operation with that id.
     package func operation(_ id: String) throws -> TableOperation? {
         try store.record(RecordID(id), in: TableOperation.schema.name).map { try TableOperation(record: $0) }
     }
 
-    /// Those of the ids whose records have operations, with the id that such a record has here: the server may write a GUID
-    /// in another case.
+    /// Returns the given ids with operations, each with the record's local id. The server may write a GUID in another
+    /// case.
     package func waiting(in table: String, among ids: [RecordID]) throws -> [RecordID: RecordID] {
         let ofTable = Self.equals("table", table)
         let count = try store.count(matching: Query(TableOperation.schema.name, filter: ofTable))
         if count == 0 || ids.isEmpty { return [:] }
-        // A few are looked at all; of many only those that the index leads to.
+        // A short queue is read whole; of a long one only the entries that the index finds.
         var found = count <= 64 ? try recordIDs(in: table) : []
         let spelled = count <= 64 ? [] : ids.flatMap(\.spellings)
         for start in stride(from: 0, to: spelled.count, by: 500) {
@@ -102,25 +102,25 @@ package struct QueueReader {
         }
     }
 
-    /// The ids of the table's records that have operations.
+    /// Returns the ids of the table's records with operations.
     func recordIDs(in table: String) throws -> Set<RecordID> {
         let query = Query(TableOperation.schema.name, filter: Self.equals("table", table), select: ["id", "record"])
         return try Set(store.records(matching: query).compactMap { $0["record"]?.textID })
     }
 
-    /// Whether operations of the table wait to be sent by that user; held ones do not, nor those of others or with these
-    /// ids.
+    /// Whether operations of the table wait to be sent by that user. Held ones do not count, nor those of other users
+    /// or with the given ids.
     func hasWaiting(in table: String, of user: String, besides ids: Set<String>) throws -> Bool {
         let ofUser = QueryExpression.binary(
             .or, .binary(.eq, .column("user"), .literal(.null)), Self.equals("user", user))
         let filter = QueryExpression.binary(
             .and, Self.equals("table", table), .binary(.and, Self.isWaiting, ofUser))
-        // One more than may be passed by is enough.
+        // Enough to find one that is not among the ids.
         let some = Query(TableOperation.schema.name, filter: filter, top: ids.count + 1, select: ["id"])
         return try store.records(matching: some).contains { $0["id"]?.string.map { !ids.contains($0) } ?? false }
     }
 
-    /// How many operations are of other users.
+    /// Counts the operations of other users.
     func count(notOf user: String) throws -> Int {
         let ofOthers = QueryExpression.binary(
             .and, .binary(.ne, .column("user"), .literal(.null)),
@@ -128,12 +128,12 @@ package struct QueueReader {
         return try store.count(matching: Query(TableOperation.schema.name, filter: ofOthers))
     }
 
-    /// How many operations are in that state.
+    /// Counts the operations in that state.
     func count(_ state: TableOperation.State) throws -> Int {
         try store.count(matching: Query(TableOperation.schema.name, filter: Self.equals("state", state.rawValue)))
     }
 
-    /// How many operations wait for a decision.
+    /// Counts the operations that wait for a decision.
     func countOfHeld() throws -> Int { try count(.parked) + count(.dead) }
 
     private static var isWaiting: QueryExpression {
@@ -142,13 +142,13 @@ package struct QueueReader {
             equals("state", TableOperation.State.inFlight.rawValue))
     }
 
-    /// What the engine knows of a record that has operations.
+    /// Returns the engine's state of a record with operations.
     package func state(of recordID: RecordID, in table: String) throws -> RecordState? {
         try store.record(RecordState.id(table, recordID), in: RecordState.schema.name)
             .map { try RecordState(record: $0) }
     }
 
-    /// The sequence of a new operation at the end of the queue.
+    /// Returns the sequence of a new operation at the end of the queue.
     func nextSequence() throws -> Int64 {
         if let last = try (store as? any IndexedReader)?.largest("sequence", in: TableOperation.schema.name) {
             return last + 1

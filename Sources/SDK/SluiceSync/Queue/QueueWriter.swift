@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// The queue's writes, in whichever transaction the writer belongs to.
+/// The queue's writes, in the writer's transaction.
 struct QueueWriter {
     private let store: any StoreWriter
     package let reader: QueueReader
@@ -12,7 +12,7 @@ struct QueueWriter {
         reader = QueueReader(store)
     }
 
-    /// The sequence of a new operation, which has to be put next.
+    /// Returns the sequence of a new operation, which has to be put next.
     func nextSequence() throws -> Int64 { try scope.nextSequence(reader) }
 
     package func put(_ operation: TableOperation) throws {
@@ -25,8 +25,8 @@ struct QueueWriter {
         try ChangeStamps.note(operation.recordID, in: operation.table, store)
     }
 
-    /// The record's operations, after those edits that were made while the first one was sent have become part of it,
-    /// if it is held: nothing of it is under way any more, so that they can repair it.
+    /// Merges later edits into the record's first operation if that is held, and returns the record's operations. None
+    /// of them is in flight then, so that the edits can repair it.
     func absorbEdits(of recordID: RecordID, in table: String) throws -> [TableOperation] {
         let all = try reader.all(on: recordID, in: table)
         guard var held = all.first, held.isHeld, held.kind == .insert || held.kind == .update, all.count > 1,
@@ -44,7 +44,7 @@ struct QueueWriter {
         return [held]
     }
 
-    /// Keeps the record as the operation made it, before a successor changes it. What is sealed is kept already.
+    /// Keeps the operation's record before a successor changes it. A sealed body is kept already.
     func freeze(_ operation: TableOperation, as local: JSON?) throws {
         guard operation.kind != .delete, operation.kind == .undelete || operation.sentAsIs == nil else { return }
         var operation = operation
@@ -52,7 +52,7 @@ struct QueueWriter {
         try put(operation)
     }
 
-    /// Puts the server's answer to the operation before them under the records that successors keep frozen.
+    /// Rebases the frozen records of successors onto the server's answer to the operation before them.
     func rebase(
         _ successors: [TableOperation], onto server: JSON, sent: SentBody, system: Set<PropertyName>
     ) throws {
@@ -63,8 +63,8 @@ struct QueueWriter {
         }
     }
 
-    /// - Parameter isNoted: whether the record is noted as changed, so that a page which was asked for before does not
-    ///   take it back.
+    /// - Parameter isNoted: whether the record is noted as changed, so that a page requested earlier does not
+    ///   overwrite it.
     package func put(_ state: RecordState, isNoted: Bool = true) throws {
         try store.put(state.record, in: RecordState.schema.name)
         if isNoted { try ChangeStamps.note(state.recordID, in: state.table, store) }
@@ -74,7 +74,7 @@ struct QueueWriter {
         try store.delete([RecordState.id(table, recordID)], from: RecordState.schema.name)
     }
 
-    /// Writes the local record, or removes it where there is none.
+    /// Writes the local record, or removes it for nil.
     func setLocal(_ record: JSON?, _ recordID: RecordID, in table: String) throws {
         if let record {
             try store.put(record, in: table)
@@ -83,7 +83,7 @@ struct QueueWriter {
         }
     }
 
-    /// Has the next push try what is held of the group, or waits for its time.
+    /// Makes the next push try the members of the group that are held or wait for a time.
     func revive(_ group: String) throws {
         for var member in try reader.members(of: group) where member.isHeld || member.notBefore != nil {
             member.revive()
@@ -91,12 +91,12 @@ struct QueueWriter {
         }
     }
 
-    /// Notes in the audit an edit whose place a delete takes before the server is known to have it.
+    /// Notes in the audit an edit that a delete replaces before the server is known to have it.
     func noteFolded(_ edit: TableOperation, making record: JSON?, at time: Timestamp) throws {
         try audit(edit, AuditEntry.folded, local: record, at: time)
     }
 
-    /// Notes in the audit what was done with an operation: see ``AuditEntry/what``.
+    /// Notes an action on an operation in the audit: see ``AuditEntry/what``.
     package func audit(_ operation: TableOperation, _ what: String, local: JSON?, at time: Timestamp) throws {
         var entry: JSON = [
             "id": JSON("\(operation.requestID)-\(time.ticks)"), "at": JSON(time.description), "what": JSON(what),

@@ -1,13 +1,14 @@
 internal import SluiceBase
 
-/// The local record after the server has answered for an older state of it.
+/// Computes the local record after the server's answer for an older state of it.
 enum Rebase {
-    /// Takes the server's record, but keeps what was edited since the send and what a filter changed on the way out.
+    /// Takes the server's record, except for properties edited since the send and properties that a filter changed in
+    /// the request.
     ///
     /// - Parameters:
-    ///   - server: what the server has now.
-    ///   - local: what the application sees now.
-    ///   - sent: what was sent, and the local record at that time.
+    ///   - server: the server's record.
+    ///   - local: the record that the application sees.
+    ///   - sent: the sent bodies, and the local record at that time.
     ///   - system: the properties that only the server sets.
     package static func record(server: JSON, local: JSON?, sent: SentBody, system: Set<PropertyName>) -> JSON? {
         guard let local, local != sent.local || sent.request != sent.final else {
@@ -24,14 +25,14 @@ enum Rebase {
         return rebased
     }
 
-    /// Puts the edits that lead from `old` to `new` on top of `server`.
+    /// Puts the edits between `old` and `new` on top of `server`.
     static func reapply(from old: JSON, to new: JSON, onto server: JSON, system: Set<PropertyName>) -> JSON {
         record(
             server: server, local: new, sent: SentBody(revision: 0, request: .object, final: .object, local: old),
             system: system) ?? server
     }
 
-    /// The properties in which `local` differs from `base`, with null for what `local` does not have.
+    /// Returns the properties in which `local` differs from `base`, with null for properties missing in `local`.
     package static func changes(from base: JSON, to local: JSON, system: Set<PropertyName>) -> JSON {
         var changes = JSON.object
         for (name, value) in local.members ?? [] where !system.contains(name) && base[name] != value {

@@ -1,13 +1,13 @@
 internal import SluiceBase
 
-/// Where the rows of the engine's own tables keep copies of an application's records: one list for all who look for
-/// them, be it to change their shape or to leave something out.
+/// The places where the engine's own tables keep copies of an application's records. Migrations and redactions share
+/// this list, to change the copies' shape or leave something out.
 enum RecordCopies {
-    /// Whose words a copy is.
+    /// The side that wrote a copy.
     enum Origin {
-        /// The application's: a record as it is or was here, or what was sent of it.
+        /// The application: a record as it is or was here, or a sent body.
         case application
-        /// The server's.
+        /// The server.
         case server
     }
 
@@ -22,7 +22,7 @@ enum RecordCopies {
         SyncTables.audit,
     ]
 
-    /// The engine's rows about a table's records, each with the table it is in.
+    /// Calls `body` for the engine's rows about a table's records, each with its own table.
     static func forEachRow(
         about table: String, in store: any StoreReader, _ body: (JSON, TableSchema) throws -> Void
     ) throws {
@@ -34,7 +34,7 @@ enum RecordCopies {
         }
     }
 
-    /// The table whose records a row is about; nil where it is about none.
+    /// Returns the table of a row's record; nil where the row is about none.
     static func table(of row: JSON) -> String? { row["table"]?.string ?? row["operation"]?["table"]?.string }
 
     private static func isEmptied(_ before: JSON?, _ after: JSON?) -> Bool {
@@ -42,16 +42,16 @@ enum RecordCopies {
         return saysSomething(before) && !saysSomething(after)
     }
 
-    /// The row with each copy in it changed: whole records, and parts of records that were sent. A request as it went over
-    /// the wire is no record and cannot be changed: it goes.
+    /// Returns the row with each copy in it changed: whole records, and sent parts of records. A request as it went
+    /// over the wire is no record and cannot be changed, so it is removed.
     static func map(_ row: JSON, _ change: (JSON, Origin) throws -> JSON) rethrows -> JSON {
         var row = row
         row["wireRequest"] = nil
         for (name, origin) in origins {
             if let copy = row[name], copy.kind == .object { row[name] = try change(copy, origin) }
         }
-        // What was sent for a revision; what may appear late. A body of which nothing is left would be proved by any
-        // record.
+        // Sent bodies of revisions, and bodies of unanswered sends. An emptied one is dropped, because any record
+        // would prove it.
         if let sent = row["sent"]?.elements {
             row["sent"] = JSON(
                 try sent.compactMap { body in

@@ -1,6 +1,6 @@
 package import SluiceBase
 
-/// What the engine knows of a record that has operations, besides the local record itself.
+/// The engine's state of a record that has operations, besides the local record itself.
 ///
 /// A settled record has no such state: it is stored once.
 package struct RecordState: Sendable, Hashable {
@@ -21,7 +21,7 @@ package struct RecordState: Sendable, Hashable {
         self.mirror = mirror
     }
 
-    /// The table of the store in which states are kept.
+    /// The table of the store for these states.
     package static let schema = TableSchema(
         "sluice_records",
         columns: [
@@ -29,7 +29,7 @@ package struct RecordState: Sendable, Hashable {
         ],
         indexes: [["table"]])
 
-    /// The state's id: a table's name holds no slash, so the two parts cannot be confused.
+    /// Returns the state's id. A table's name holds no slash, so the two parts cannot be confused.
     package static func id(_ table: String, _ recordID: RecordID) -> RecordID { "\(table)/\(recordID)" }
 
     package var record: JSON {
@@ -39,8 +39,8 @@ package struct RecordState: Sendable, Hashable {
         ]
     }
 
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` for anything that ``record`` does not give: a base that cannot
-    ///   be read is not one that the server does not have.
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` for anything that ``record`` does not give: an unreadable base
+    ///   must not count as a missing record on the server.
     package init(record: JSON) throws(SluiceError) {
         guard let table = record["table"]?.string, let recordID = record["record"]?.textID,
             let base = record["base"], base.isNull || base.kind == .object,

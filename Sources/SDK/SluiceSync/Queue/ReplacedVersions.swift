@@ -1,22 +1,22 @@
 internal import SluiceBase
 
-/// The versions of a table's records that this device has replaced lately by writes of its own.
+/// The versions of a table's records that this device has recently replaced by its own writes.
 ///
-/// A server may answer reads from a copy of its database that is some seconds behind. What such an answer shows of a
-/// record is then known to be older than what is here. After a while it counts again: a server that was restored from a
-/// backup shows old versions, too.
+/// A server may answer reads from a copy of its database that is some seconds old. A row with a replaced version is
+/// then older than the local record. After `lag` the row counts again, because a server restored from a backup shows
+/// old versions, too.
 struct ReplacedVersions {
-    /// For how long a version counts as replaced after the server has taken the write.
+    /// The time for which a version counts as replaced after the server has accepted the write.
     static let lag = Duration.seconds(30)
     /// The number of versions of one record that are remembered.
     private static let most = 8
 
-    /// By ids, GUIDs in small letters.
+    /// The versions by ids, GUIDs in small letters.
     private let versions: [RecordID: [String]]
 
     /// - Parameters:
-    ///   - server: the endpoint whose versions they are: a store may be synchronised with several.
-    ///   - now: when the page came that is held against them.
+    ///   - server: the endpoint of the versions: a store may be synchronised with several.
+    ///   - now: the time at which the page to check came.
     init(of table: String, on server: String, at now: Timestamp, in store: any StoreReader) throws {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         let isWritten = QueryExpression.binary(.ne, .column("at"), .literal(.null))
@@ -30,13 +30,13 @@ struct ReplacedVersions {
         self.versions = versions
     }
 
-    /// Reads those of one record, in the spelling that it has here.
+    /// Reads the versions of one record, by its local spelling.
     init(of id: RecordID, in table: String, on server: String, at now: Timestamp, in store: any StoreReader) throws {
         let note = try store.record(ChangeStamps.id(of: id, in: table), in: Self.schema.name)
         versions = note.map { Self.counts($0, at: now) ? [id.caseless: Self.versions($0, of: server)] : [:] } ?? [:]
     }
 
-    /// Whether the row is of such a version.
+    /// Whether the row has a replaced version.
     func contains(_ row: RowPage.Row) -> Bool {
         guard !versions.isEmpty, let version = row.version, let replaced = versions[row.id.caseless] else {
             return false
@@ -44,7 +44,7 @@ struct ReplacedVersions {
         return replaced.contains { $0.hasSameBytes(as: version) }
     }
 
-    /// Notes that a write of this device has replaced those versions of a record whose change is noted already.
+    /// Notes that a write of this device has replaced those versions. The record's change must be noted already.
     static func note(
         _ replaced: [String], of id: RecordID, in table: String, on server: String, at now: Timestamp,
         _ store: any StoreWriter
@@ -62,7 +62,7 @@ struct ReplacedVersions {
 
     private static func counts(_ note: JSON, at now: Timestamp) -> Bool {
         guard let at = note["at"]?.string.flatMap({ Timestamp($0) }) else { return false }
-        // Either way: the clock may have been set back.
+        // In both directions, because the clock may have been set back.
         let passed = at.duration(to: now)
         return passed < lag && passed > .zero - lag
     }

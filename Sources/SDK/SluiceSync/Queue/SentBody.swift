@@ -1,25 +1,25 @@
 package import SluiceBase
 
-/// What was sent for one revision of an operation: kept until the outcome is known.
+/// The sent body of one revision of an operation, kept until the outcome is known.
 package struct SentBody: Sendable, Hashable {
     /// The operation's revision.
     package var revision: Int
     /// The body as the engine made it, before any filter.
     package var request: JSON
-    /// The body as it went out, after all filters; null where that is no JSON.
+    /// The body after all filters; null where it is no JSON.
     package var final: JSON
     /// The local record at that time; nil where it was deleted.
     package var local: JSON?
-    /// When it was sent for the first time: each repeat says so.
+    /// The time of the first send, which each repeat reports.
     package var firstSent: Timestamp
-    /// A digest of the request as it went out, by which a repeat is known to be the same to the byte.
+    /// A digest of the sent request, which shows that a repeat is the same to the byte.
     package var digest: String
-    /// The version of the server's record that was known here when it was sent for the first time, or by which it was
-    /// refused since: what it brings about is later than that. Nil where none was known.
+    /// The version of the server's record known at the first send, or by which it was refused since. A result of the
+    /// send is later than that version. Nil where none was known.
     package var known: String?
-    /// Whether it went out under an id: not where the server has refused the one before.
+    /// Whether it was sent under a request id. It was not if the server had refused the id of the send before.
     var isIdentified = true
-    /// Whether a send of it ended without an answer that shows what became of it.
+    /// Whether a send of it ended without an answer that shows its outcome.
     package var mayBeDone = false
 
     package init(
@@ -41,7 +41,7 @@ extension SentBody {
             "revision": JSON(revision), "final": final, "firstSent": JSON(firstSent.description),
             "digest": JSON(digest),
         ]
-        // The filters rarely change a body: the one made before them is kept only where they did.
+        // Filters rarely change a body, so the one before them is kept only where it differs.
         if request != final { json["request"] = request }
         if let local { json["local"] = local }
         if let known { json["known"] = JSON(known) }

@@ -1,10 +1,10 @@
 internal import SluiceBase
 
-/// A store as a server may know it: without the columns that stay here. What is read has none of them, and a record that
-/// is put keeps those that it has.
+/// A store without the local-only columns, as a server may see it. Reads return none of them, and writes keep the
+/// stored ones.
 struct SharedStore: LocalStore {
     let store: any LocalStore
-    /// The columns that stay here, by their tables.
+    /// The local-only columns, by their tables.
     let columns: [String: Set<PropertyName>]
 
     func define(_ tables: [TableSchema]) async throws { try await store.define(tables) }
@@ -22,7 +22,7 @@ struct SharedStore: LocalStore {
     func breakLease() async throws { try await store.breakLease() }
 }
 
-/// Reads records without the columns that stay here.
+/// Reads records without the local-only columns.
 private struct SharedReader: StoreReader, WrappingReader {
     let reader: any StoreReader
     var wrapped: any StoreReader { reader }
@@ -42,7 +42,7 @@ private struct SharedReader: StoreReader, WrappingReader {
 }
 
 extension JSON {
-    /// The record without properties of those names.
+    /// Returns the record without the named properties.
     func without(_ names: Set<PropertyName>?) -> JSON {
         guard let names else { return self }
         var record = self
@@ -51,11 +51,11 @@ extension JSON {
     }
 }
 
-/// Puts records with the columns that stay here as the store has them.
+/// Writes records with the stored values of the local-only columns.
 struct SharedWriter: StoreWriter, WrappingReader {
     let writer: any StoreWriter
     let columns: [String: Set<PropertyName>]
-    /// The engine's own tables are the same with and without what stays here.
+    /// The unfiltered reader for the engine's own tables, which have no local-only columns.
     var wrapped: any StoreReader { writer }
     private var reader: SharedReader { SharedReader(reader: writer, columns: columns) }
 
@@ -75,13 +75,13 @@ struct SharedWriter: StoreWriter, WrappingReader {
         }
         let held = try writer.record(id, in: table)
         var kept = record
-        // A property of the server's by such a name is no concern of this machine's.
+        // A server's property of the same name is not written to a local-only column.
         for name in names { kept[name] = held?[name] }
         try writer.put(kept, in: table)
     }
 
-    /// A row of the engine's own, with no column in its copies of records that stays here: not one either that the
-    /// server has under the same name.
+    /// Returns an engine's row without local-only columns in its copies of records. The server's properties of the
+    /// same name are removed too.
     private func shared(_ row: JSON) -> JSON {
         guard let names = RecordCopies.table(of: row).flatMap({ columns[$0] }) else { return row }
         return RecordCopies.map(row) { copy, _ in copy.without(names) }

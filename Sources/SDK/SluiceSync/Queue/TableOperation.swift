@@ -5,10 +5,10 @@ public import SluiceWire
 /// A change that was made locally and waits to reach the server.
 ///
 /// It is stored in the same transaction as the row it changes, and removed in the transaction that stores the server's
-/// answer. In between it can be listed, retried and discarded through ``SyncContext/queue``. What another change of the
-/// record does to it is the table in `Changes/Collapse.swift`.
+/// answer. In between it can be listed, retried and discarded through ``SyncContext/queue``. The table in
+/// `Changes/Collapse.swift` shows the effect of further changes of the record.
 public struct TableOperation: Sendable, Hashable, Identifiable {
-    /// What the operation does on the server.
+    /// The operation's action on the server.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Makes the record.
         case insert
@@ -23,20 +23,20 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         var hasBody: Bool { self == .insert || self == .update }
     }
 
-    /// Where the operation stands.
+    /// The state of the operation.
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// It will be sent by the next push.
         case pending
         /// It is being sent, or was when the process ended. Its body is frozen: a newer edit becomes its successor.
         case inFlight
-        /// It waits for a decision, with the reason in ``TableOperation/failure``. Successors on the record wait after
-        /// it.
+        /// It waits for a decision, with the reason in ``TableOperation/failure``. Its successors on the record wait
+        /// too.
         case parked
         /// It has failed too often, with the reason in ``TableOperation/failure``.
         case dead
     }
 
-    /// The operation's id, made before it is first stored; with ``revision`` it is the request's id on the wire.
+    /// The operation's id, made before it is first stored. With ``revision`` it forms the request's id on the wire.
     public let id: String
     /// The place in the queue; smaller goes first.
     public var sequence: Int64
@@ -44,59 +44,59 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     public let table: String
     /// The record.
     public internal(set) var recordID: RecordID
-    /// What it does.
+    /// The action.
     public var kind: Kind
-    /// Where it stands.
+    /// The state.
     public var state: State = .pending
-    /// How often the body has been changed by later edits, from 1.
+    /// The number of the body's version: 1 at first, plus one for each later edit.
     public var revision = 1
-    /// How often it has been sent.
+    /// The number of sends so far.
     public var attempts = 0
-    /// Whether a send ended without an answer that shows what became of it: the server may have done it already.
+    /// Whether a send ended without an answer that shows its outcome. The server may have applied it already.
     public var isUncertain = false
-    /// Why it did not go through the last time.
+    /// The reason for the last failure.
     public var failure: Failure?
-    /// When it was made.
+    /// The time at which the operation was made.
     public var createdAt: Timestamp
     /// The application's tags, for its filters and for pushes of a part of the queue.
     public var tags: Set<String> = []
-    /// The application's header fields, which its requests carry.
+    /// The application's header fields for the operation's requests.
     public var headers: HTTPFields = [:]
-    /// The group whose changes reach the server all together or not at all; nil for one that stands alone.
+    /// The group whose changes reach the server all together or not at all; nil for an operation without one.
     public var group: String?
-    /// Whether later edits of the record may become part of it. One that is not goes out as it was made.
+    /// Whether later edits of the record may be merged into it. If false, it is sent unchanged.
     public var isMergeable = true
-    /// How often in a row it has failed at the server for a reason of its own; at ``SyncOptions/maximumAttempts`` it
-    /// is dead. Failures of the network and of a server that is busy do not count.
+    /// The number of failures in a row that the operation itself caused at the server. At
+    /// ``SyncOptions/maximumAttempts`` it is dead. Failures of the network and of a busy server do not count.
     public var failedAttempts = 0
-    /// Not before that time is it sent, because a hook has it wait; nil where none does.
+    /// The earliest time of the next send, set by a hook; nil without one.
     public var notBefore: Timestamp?
-    /// The user whose change it is (``SyncOptions/user``): pushes of other users hold it. Empty for one that no user
-    /// made in particular, which the first push sends.
+    /// The user of the change (``SyncOptions/user``); pushes of other users hold it. Empty without a particular user:
+    /// the first push of any user then sends it.
     public var user: String {
         get { maker.text }
         set { maker = ExactName(newValue) }
     }
     private var maker = ExactName("")
-    /// The local record as this operation made it, kept when a successor changes the record before this one is sent. Of
-    /// a delete: as the edit made it whose place the delete took, until the delete may have been done.
+    /// The local record after this operation, kept when a successor changes the record before this one is sent. For a
+    /// delete: the record of the edit that it replaced, until the delete may have been done.
     package var frozen: JSON?
-    /// What has been sent so far and may have taken effect, the newest last.
+    /// The sent bodies that may have taken effect, the newest last.
     package var sent: [SentBody] = []
 
-    /// Why an operation did not go through.
+    /// The reason for an operation's failure.
     public struct Failure: Sendable, Hashable {
         /// The reason's code, as ``SluiceError/Code`` prints it.
         public var code: String
         /// The reason as a value; nil for a code of another version.
         public var reason: SluiceError.Code? { SluiceError.Code(code) }
-        /// The reason, for a person.
+        /// The reason, as text for people.
         public var message: String
         /// The status of the server's answer.
         public var status: Int?
-        /// The server's record, where it sent one; for a conflict the version to decide against.
+        /// The server's record, if it sent one; for a conflict the version to decide against.
         public var serverRecord: JSON?
-        /// The request as it went over the wire; nil where none did.
+        /// The request as it went over the wire; nil where none was sent.
         public var request: SentRequest?
 
         /// A reason.
@@ -126,24 +126,24 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         self.createdAt = createdAt
     }
 
-    /// Whether a later change of the record may become part of this operation: neither stands apart, and both are of
-    /// one group and one user.
+    /// Whether a later change of the record may be merged into this operation: both allow it, and have the same group
+    /// and user.
     func mayTake(_ later: TableOperation) -> Bool {
         isMergeable && later.isMergeable && group == later.group && maker == later.maker
     }
 
-    /// Whether the operation has gone out at least once.
+    /// Whether the operation was sent at least once.
     public var wasSent: Bool { attempts > 0 }
     /// Whether the server refused it, and no send before that can have taken effect.
     var wasRefused: Bool { isHeld && !isUncertain }
-    /// Whether a push of that user may send it, and a change of that user become part of it.
+    /// Whether a push of that user may send it, and a change of that user be merged into it.
     func belongs(to user: String) -> Bool { self.user.isEmpty || maker == ExactName(user) }
-    /// Whether it waits for someone: pushes pass it by.
+    /// Whether it waits for a person; pushes skip it.
     var isHeld: Bool { state == .parked || state == .dead }
-    /// The id of the request: stays the same when the same body is sent again, so that a server can recognise it.
+    /// The id of the request. It stays the same when the same body is sent again, so that a server can recognise it.
     public var requestID: String { "\(id)-\(revision)" }
 
-    /// The record as it is without the changes after this one.
+    /// Returns the record after this operation, without later changes.
     func resultingRecord(local: JSON?, mirror: JSON?) -> JSON? {
         switch kind {
         case .delete: nil
@@ -152,55 +152,56 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         }
     }
 
-    /// Whether a hook has it wait at that time. A clock that was set back does not make it longer than a hook may say.
+    /// Whether a hook makes it wait at that time. After a clock was set back, it does not wait longer than a hook may
+    /// ask.
     func waits(at now: Timestamp) -> Bool {
         guard let notBefore else { return false }
         return notBefore > now && now.duration(to: notBefore) <= Self.longestDelay
     }
 
-    /// The longest time that a hook can have an operation wait.
+    /// The longest time for which a hook can postpone an operation.
     static let longestDelay = Duration.seconds(30 * 86_400)
 
-    /// What was sent for the revision that it has now.
+    /// The sent body of the current revision.
     var sentAsIs: SentBody? { sent.last { $0.revision == revision } }
 
-    /// Notes that the last send ended without an answer that shows what became of it.
+    /// Notes that the last send ended without an answer that shows its outcome.
     mutating func doubt() {
         isUncertain = true
-        // What may have been done cannot be taken back unsaid.
+        // The delete may have been done, so the edit that it replaced cannot be restored without the server.
         if kind == .delete { frozen = nil }
         if let index = sent.lastIndex(where: { $0.revision == revision }) { sent[index].mayBeDone = true }
     }
 
-    /// Takes it for never done, on somebody's word: what was sent may go out again as it was.
+    /// Marks the operation as never applied, because a user said so. Its sent body may go out again unchanged.
     mutating func forgetDoubt() {
         isUncertain = false
         for index in sent.indices { sent[index].mayBeDone = false }
     }
 
-    /// Whether it may have made a record on the server that was never seen here.
+    /// Whether it may have made a record on the server that no answer or pull has shown.
     ///
-    /// - Parameter mirror: the newest record that is known from the server.
+    /// - Parameter mirror: the newest record known from the server.
     func mayHaveMadeRecord(mirror: JSON?) -> Bool {
         mirror == nil && (isUncertain || state == .inFlight) && (kind == .insert || kind == .delete)
     }
 
-    /// Ready to be sent with a new body, whatever it waited for before.
+    /// Makes it ready to be sent with a new body, in any state.
     mutating func revise() {
         revision += 1
         frozen = nil
         revive()
     }
 
-    /// Whether it is held because the server has another record than it was made on.
+    /// Whether it is held because the server's record is not the one that it was made on.
     package var isHeldConflict: Bool {
         state == .parked && (failure?.reason == .conflict || failure?.serverRecord != nil)
     }
 
-    /// Whether it is held because it may have made a row that nobody can find.
+    /// Whether it is held because it may have made a row that cannot be found.
     var isMaybeApplied: Bool { isHeld && failure?.reason == .maybeApplied }
 
-    /// Ready to be sent again, whatever it waited for before.
+    /// Makes it ready to be sent again, in any state.
     mutating func revive() {
         state = .pending
         failure = nil
@@ -210,7 +211,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
 }
 
 extension TableOperation {
-    /// The table of the store in which operations are kept.
+    /// The table of the store for operations.
     package static let schema = TableSchema(
         "sluice_operations",
         columns: [
@@ -236,15 +237,15 @@ extension TableOperation {
         ]
     }
 
-    /// The operation as a record of ``schema``, with null for what it does not have: a store that keeps columns then need
-    /// not note which are absent.
+    /// The operation as a record of ``schema``, with null for missing values. A store that keeps columns then need not
+    /// note which ones are absent.
     var row: JSON {
         var row: JSON = ["id": JSON(id)]
         for (column, value) in zip(Self.schema.columns, values) { row[column.name] = value.json }
         return row
     }
 
-    /// The operation as a document: the same without what most operations do not have.
+    /// The operation as a document, without the properties that most operations lack.
     package var record: JSON {
         var record = row
         for name in Self.optionalNames where record[name]?.isNull ?? false { record[name] = nil }
@@ -255,7 +256,7 @@ extension TableOperation {
         "tags", "group", "mergeable", "failedAttempts", "frozen", "notBefore", "user", "headers",
     ]
 
-    /// The operation that a record of ``schema`` stands for.
+    /// Reads the operation from a record of ``schema``.
     package init(record: JSON) throws(SluiceError) {
         guard let id = record["id"]?.string, let sequence = record["sequence"]?.int,
             let table = record["table"]?.string, let recordID = record["record"]?.textID,

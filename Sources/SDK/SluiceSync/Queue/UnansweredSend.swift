@@ -1,43 +1,44 @@
 package import SluiceBase
 
-/// An insert of unknown outcome whose record was deleted or discarded here, while the server has no such record: the
+/// An insert of unknown outcome whose record was deleted or discarded here, while the server has no such record. The
 /// request may still arrive. If the row appears after all, its delete is queued again.
 ///
-/// It goes with the row's first appearance, whatever comes of it: a row that is not what was sent is another's.
+/// The entry is removed at the row's first appearance, in any case: a row that differs from the sent bodies is another
+/// client's.
 package struct UnansweredSend: Sendable, Hashable {
     /// The table.
     package var table: String
     /// The record.
     package var recordID: RecordID
-    /// The operation that went out of the queue; the delete that follows is a further revision of it.
+    /// The operation that left the queue. The delete that follows is a further revision of it.
     package var operationID: String
-    /// The revision that the delete is to have.
+    /// The revision of the delete.
     package var revision: Int
-    /// When the operation was made.
+    /// The time at which the operation was made.
     package var createdAt: Timestamp
-    /// The bodies that were sent and may take effect yet.
+    /// The sent bodies that may still take effect.
     package var bodies: [JSON]
-    /// Whose operation it was.
+    /// The user of the operation.
     package var user: String
 
     package static let schema = TableSchema(
         "sluice_tombstones", columns: [.init("table", .string), .init("bodies", .json)], indexes: [["table"]])
 
-    /// Leaves one after an operation that goes out of the queue, if there is anything that may still appear.
+    /// Leaves an entry for an operation that is removed from the queue, if its send may still take effect.
     ///
-    /// - Parameter known: the server's record, as far as one was ever known: then nothing new can appear.
+    /// - Parameter known: the server's record, if one was ever known. Then nothing new can appear.
     package static func leave(
         after operation: TableOperation, known: JSON?, columns: PushColumns, in store: any StoreWriter
     ) throws {
         let isUncertain = operation.isUncertain || operation.state == .inFlight
-        // A body that names no property, as an undelete's or that of a delete, would be shown by any row of that id.
+        // A body that names no property, as of an undelete or a delete, would match any row of that id.
         let bodies = operation.sent.map(\.final).filter { body in
             (body.members ?? []).contains { $0.name != columns.id && !columns.system.contains($0.name) }
         }
         guard known == nil, isUncertain, operation.kind == .insert || operation.kind == .delete, !bodies.isEmpty else {
             return
         }
-        // One that was left before stands for a request that may be under way still.
+        // An earlier entry stands for a request that may still be under way.
         let earlier =
             try store.record(RecordState.id(operation.table, operation.recordID), in: schema.name)
             .flatMap(UnansweredSend.init)?.bodies ?? []
@@ -48,7 +49,7 @@ package struct UnansweredSend: Sendable, Hashable {
         try store.put(send.record, in: schema.name)
     }
 
-    /// The record is here again, by the server's own answer: what is late now is refused.
+    /// Removes the entry, because the server's own answer has shown the record: a late request is refused now.
     package static func remove(_ recordID: RecordID, in table: String, from store: any StoreWriter) throws {
         try store.delete([RecordState.id(table, recordID)], from: schema.name)
     }
@@ -61,7 +62,7 @@ package struct UnansweredSend: Sendable, Hashable {
         ]
     }
 
-    /// The send that a record of ``schema`` stands for; nil if it stands for none.
+    /// Reads the send from a record of ``schema``; nil if it is not valid.
     package init?(record: JSON) {
         guard let table = record["table"]?.string, let recordID = record["record"]?.textID,
             let operationID = record["operation"]?.string, let revision = record["revision"]?.int,
@@ -87,10 +88,10 @@ package struct UnansweredSend: Sendable, Hashable {
 }
 
 extension UnansweredSend {
-    /// Looks at rows that a page brings and that have no operations: those that are late inserts are queued to be
-    /// deleted, and are not to be stored.
+    /// Checks rows of a page that have no operations. For a late insert a delete is queued, and its row is not to be
+    /// stored.
     ///
-    /// - Returns: the ids of those.
+    /// - Returns: the ids of the late inserts.
     static func bury(
         _ page: RowPage, _ indices: [Int], of table: String, in store: any StoreWriter
     ) throws -> Set<RecordID> {

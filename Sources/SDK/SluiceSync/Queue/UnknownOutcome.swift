@@ -2,17 +2,17 @@ internal import SluiceBase
 internal import SluiceWire
 
 extension TableOperation {
-    /// Refuses a repair because the outcome of a send is unknown; the message lists what can be done about it: each way
-    /// is open in the state that the operation has.
+    /// Returns the error that refuses a repair because the outcome of a send is unknown. Its message lists the ways to
+    /// settle it that the operation's state allows.
     ///
-    /// - Parameter group: the operations of its group, without which it is not sent.
+    /// - Parameter group: the operations of its group, which are only sent with it.
     func unknownOutcome(_ reason: String, with group: [TableOperation] = []) -> SluiceError {
         let together = [self] + group
         let way =
             if together.contains(where: { $0.state == .parked && $0.failure?.serverRecord != nil }) {
                 "resolve the conflict that holds it, and push"
             } else if together.contains(where: { $0.isHeld || $0.notBefore != nil }) {
-                // A push passes by what is held, and what waits for its time.
+                // A push skips operations that are held or wait for a time.
                 "retry it and push"
             } else {
                 "push"
@@ -25,8 +25,8 @@ extension TableOperation {
 }
 
 extension QueueReader {
-    /// Refuses to change an operation while its group may have arrived: that goes out again as it was,
-    /// or its parts would not fit together.
+    /// Refuses to change an operation while its group may have arrived. The group is sent again unchanged, or its
+    /// parts would not fit together.
     func refuseDoubt(inGroupOf operation: TableOperation) throws {
         guard let group = operation.group else { return }
         let members = try members(of: group)

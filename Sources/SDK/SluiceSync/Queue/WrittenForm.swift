@@ -2,7 +2,7 @@ internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
-/// A way in which a server writes a value otherwise than it was sent.
+/// A way in which a server writes a value differently from the sent one.
 enum WrittenForm: Sendable, Hashable, CaseIterable {
     /// 5 becomes "5".
     case numberAsText
@@ -11,7 +11,7 @@ enum WrittenForm: Sendable, Hashable, CaseIterable {
     /// 9007199254740993 becomes 9007199254740992, which is the same double.
     case rounded
 
-    /// Whether the value, sent so, may have been written as the other.
+    /// Whether the server may have written the sent value as the other one.
     func leads(from sent: JSON, to written: JSON) -> Bool {
         switch self {
         case .numberAsText: sent.number.map { $0.description == written.string } ?? false
@@ -28,15 +28,15 @@ enum WrittenForm: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// How the server writes the values of each property, as learnt from answers that show what became of a
-/// change. So a change is known again whose answer is lost later. It is remembered for the context's life.
+/// The known ways in which the server writes the values of each property, learnt from answers to changes. With them a
+/// change is recognised whose answer is lost later. They are kept for the context's life.
 final class WrittenForms: Sendable {
     private let known = Mutex<[ExactName: [PropertyName: Set<WrittenForm>]]>([:])
 
-    /// What is known of a table's properties.
+    /// Returns the known ways of a table's properties.
     func known(in table: String) -> [PropertyName: Set<WrittenForm>] { known.withLock { $0[ExactName(table)] ?? [:] } }
 
-    /// Learns from the server's record by its answer to a change.
+    /// Learns from the server's record in its answer to a change.
     func learn(from sent: JSON, writtenAs record: JSON, in table: String) {
         for (name, value) in sent.members ?? [] {
             guard let written = record[name], written != value,

@@ -1,10 +1,10 @@
 internal import HTTPTypes
 
-/// How a list is asked for in the order in which its rows were committed, from a token on.
+/// Requests a list from a token on, in the order in which its rows were committed.
 ///
-/// the request sends `Prefer: odata.track-changes` (OData 4.01 protocol, section 8.2.8.6). A server that can follow
-/// changes answers each page with `X-Sluice-Delta-Token`; the next request carries it as `$deltatoken` and brings what
-/// was committed since, tombstones included. An empty page ends the run; a token that is no longer known is 410.
+/// The request sends `Prefer: odata.track-changes` (OData 4.01 protocol, section 8.2.8.6). A server that can follow
+/// changes answers each page with `X-Sluice-Delta-Token`. The next request carries it as `$deltatoken` and gets the
+/// later commits, tombstones included. An empty page ends the run; a token that is no longer known is 410.
 package enum ChangeTokens {
     /// Asks for a page that begins a run.
     package static func begin(_ request: inout Request) {
@@ -20,7 +20,7 @@ package enum ChangeTokens {
         request.head.path = query.path
     }
 
-    /// The token after the answer's page; nil from a server that follows no changes.
+    /// Returns the token after the answer's page; nil from a server that follows no changes.
     package static func token(in response: Response) -> String? {
         guard let name = HTTPField.Name("X-Sluice-Delta-Token"), let token = response.head.headerFields[name],
             !token.isEmpty
@@ -28,17 +28,18 @@ package enum ChangeTokens {
         return token
     }
 
-    /// Whether nothing more follows the answer's page for now, so that nobody need ask.
+    /// Whether nothing follows the answer's page for now, so that no further request is needed.
     package static func isLast(_ response: Response) -> Bool { flag("X-Sluice-Delta-End", in: response) }
 
-    /// Whether something has changed of which the page could not tell: a reconcile finds it.
+    /// Whether the page lacks a change that only a reconcile finds.
     package static func hasGap(_ response: Response) -> Bool { flag("X-Sluice-Delta-Gap", in: response) }
 
     private static func flag(_ name: String, in response: Response) -> Bool {
         HTTPField.Name(name).flatMap { response.head.headerFields[$0] } == "true"
     }
 
-    /// Adds to an answer what a server that tracks changes says: the token after its page.
+    /// Adds the header fields of a server that tracks changes to an answer: the token after its page, the end and a
+    /// gap.
     package static func answer(_ response: inout Response, token: String, isLast: Bool, hasGap: Bool) {
         let fields = [
             ("X-Sluice-Delta-Token", token), ("X-Sluice-Delta-End", isLast ? "true" : nil),

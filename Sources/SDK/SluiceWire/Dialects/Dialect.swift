@@ -1,22 +1,22 @@
 internal import HTTPTypes
 public import SluiceBase
 
-/// A wire: how a tables backend wants to be asked and how it answers. One value for each backend family.
+/// A wire: the protocol of a tables backend, for requests and answers. One value for each backend family.
 ///
-/// Answers are recognised by their shape, and each wire reads those of all. Another wire is a file with another value,
-/// and its name in ``all``: filters, push and pull ask the value and know no wire by name.
+/// Answers are recognised by their shape, and each wire reads the shapes of all. A new wire is a file with another
+/// value, and its name in ``all``: filters, push and pull ask the value and know no wire by name.
 ///
 /// ```swift
 /// let client = SluiceClient(endpoint: endpoint, dialect: .azureV2, transport: transport)
 /// ```
 public struct Dialect: Sendable, CustomStringConvertible {
-    /// How a record that is marked as deleted is brought back.
+    /// The request that brings a deleted record back.
     package enum Undelete: Sendable, Hashable {
         /// `POST /tables/T/id` without a body.
         case post
         /// `PATCH /tables/T/id` with `{"deleted": false}`.
         case patch
-        /// `PUT /tables/T/id?__includedeleted=true` with the record whole and `"deleted": false`.
+        /// `PUT /tables/T/id?__includedeleted=true` with the whole record and `"deleted": false`.
         case put
     }
 
@@ -26,13 +26,13 @@ public struct Dialect: Sendable, CustomStringConvertible {
     package var headers: [(name: String, value: String)]
     /// The names of the columns that the server keeps, except for the time of creation.
     package var columns: RowPage.SystemColumns
-    /// The name of the column that holds when a record was made; nil on a wire that has none.
+    /// The name of the column with the time of creation; nil on a wire without one.
     package var createdAtColumn: PropertyName?
     /// Whether system columns come back only when the query asks for them.
     var asksForSystemProperties: Bool
-    /// Whether an update sends what changed (PATCH); else it sends the record whole (PUT).
+    /// Whether an update sends only the changes (PATCH); else it sends the whole record (PUT).
     package var patchesUpdates: Bool
-    /// How a deleted record is brought back.
+    /// The request that brings a deleted record back.
     package var undelete: Undelete
     /// The query parameter, name and value, that makes deleted records visible.
     package var includeDeleted: (name: String, value: String)
@@ -40,34 +40,35 @@ public struct Dialect: Sendable, CustomStringConvertible {
     var includeCount: (name: String, value: String)
     /// The spelling of filters.
     package var odata: ODataStyle
-    /// Where the rows stand in the answer to a list.
+    /// The place of the rows in the answer to a list.
     package var shape: RowPage.Shape
     /// Whether a record's id may be an integer, in tables that are used online.
     package var allowsIntegerIDs: Bool
     /// The characters of a query's values, beside RFC 3986's unreserved ones, that are not percent-encoded.
     var keptInQueries: String
-    /// How the client identifies itself.
+    /// The client's identification.
     package var agent: ClientAgent
     /// Whether requests carry the application's key.
     var sendsApplicationKey: Bool
-    /// Whether requests name the features they use.
+    /// Whether requests name the features that they use.
     var reportsFeatures: Bool
-    /// Whether the server reports where a list's next page is; else it has to be asked for until one is empty.
+    /// Whether the server links a list's next page; else pages are requested until one is empty.
     package var linksPages: Bool
     /// Whether a version is a whole entity tag, quotes and `W/` included, and goes back as it is.
     package var versionsAreTags: Bool
-    /// After how many pulls a named pull reconciles where the options do not say; nil means never. For servers whose
-    /// word on what has changed is not always good.
+    /// The number of pulls after which a named pull reconciles, if the options set none; nil means never. For servers
+    /// whose change reports are not always complete.
     package var reconcileEvery: Int?
-    /// Properties that the server sets besides ``columns``, under names of their own in each table. A body may have them.
+    /// Properties that the server sets besides ``columns``, under names of their own in each table. A body may have
+    /// them.
     package var serverSet: [String: Set<PropertyName>]
-    /// Whether the server keeps deleted rows, marked, and lists them. Where it does not, the first read of a query tells
-    /// of no deletion, and 204 is the server's own answer to a change.
+    /// Whether the server keeps deleted rows, marked, and lists them. If not, the first read of a query reports no
+    /// deletions, and 204 is the server's own answer to a change.
     package var keepsDeleted: Bool
     /// Whether records have key properties under names of their own beside the id, among which may be `ID`.
     package var namesKeys = false
-    /// Puts around a client's transport what makes the wire's requests of those of the tables wire; nil where those are
-    /// the wire's own.
+    /// Wraps a client's transport and turns requests of the tables wire into the wire's own; nil where they are the
+    /// same.
     package var adapter: (@Sendable (Endpoint, any Transport) -> any Transport)?
 
     package init(
@@ -110,13 +111,13 @@ public struct Dialect: Sendable, CustomStringConvertible {
     /// The wire's name.
     public var description: String { name }
 
-    /// The properties of a record by which programs judge it: its id and what only the server sets.
+    /// The properties of a record with a meaning for programs: its id and the properties that only the server sets.
     package var judged: Set<PropertyName> {
         Set([columns.id, columns.version, columns.updatedAt, columns.deleted] + (createdAtColumn.map { [$0] } ?? []))
     }
 
-    /// Whether the server keeps the property of that name, and refuses records that hold it: a system column other
-    /// than the id, or any name that begins with two underscores.
+    /// Whether the server keeps the property of that name, and refuses records that hold it. It is a system column
+    /// other than the id, or any name that begins with two underscores.
     package func isSystemProperty(_ name: PropertyName) -> Bool {
         if name == columns.id { return false }
         return name.text.hasPrefix("__") || name == columns.version || name == columns.updatedAt
@@ -142,13 +143,13 @@ extension Dialect {
 }
 
 extension Dialect {
-    /// Azure Mobile Apps (2015 to 2020), and the servers that speak as it does.
+    /// Azure Mobile Apps (2015 to 2020), and servers with the same protocol.
     ///
     /// `ZUMO-API-VERSION` is 2.0.0. System columns have no prefix and come unasked. Ids are texts, or integers in
-    /// tables that were made before, which can be used online alone. A list is an array, or
-    /// `{"results": […], "count": N}` where a count was asked for; a `Link` header has the next page's address, but
-    /// only where more rows were asked for than make a page: without one the list may go on. Updates are PATCH, deleted
-    /// records come back by `POST /tables/T/id`, filters are OData v3.
+    /// older tables, which can only be used online. A list is an array, or `{"results": […], "count": N}` if a count
+    /// was requested. A `Link` header has the next page's address, but only where more rows were requested than fit a
+    /// page: without one the list may go on. Updates are PATCH, deleted records come back by `POST /tables/T/id`,
+    /// filters are OData v3.
     public static let azureV2 = Dialect(
         name: "azure-v2", headers: [("ZUMO-API-VERSION", "2.0.0")], allowsIntegerIDs: true, reportsFeatures: true,
         linksPages: false)
@@ -157,8 +158,8 @@ extension Dialect {
 extension Dialect {
     /// CommunityToolkit.Datasync 8 and later (from 2024).
     ///
-    /// As ``azureV3``, but no version marks a request, the link to the next page is a query alone,
-    /// and a deleted record comes back by PUT of the record whole with `"deleted": false`.
+    /// As ``azureV3``, but no version marks a request, the link to the next page is a query alone, and a deleted
+    /// record comes back by PUT of the whole record with `"deleted": false`.
     public static let datasync = Dialect(
         name: "datasync", createdAtColumn: nil, patchesUpdates: false,
         undelete: .put, includeDeleted: ("__includedeleted", "true"), includeCount: ("$count", "true"), odata: .v4,
@@ -169,9 +170,8 @@ extension Dialect {
     /// Microsoft.Datasync 5 and 6 (2021 to 2024).
     ///
     /// `ZUMO-API-VERSION` is 3.0.0. There is no `createdAt`. A list is `{"items": […], "count": N, "nextLink": "…"}`,
-    /// the link a whole address. Updates are PUT with the record whole, deleted records come back by PATCH with
-    /// `{"deleted": false}`, filters are OData v4, with every
-    /// character percent-encoded that is not unreserved.
+    /// the link a whole address. Updates are PUT with the whole record, deleted records come back by PATCH with
+    /// `{"deleted": false}`. Filters are OData v4, and every character is percent-encoded that is not unreserved.
     public static let azureV3 = Dialect(
         name: "azure-v3", headers: [("ZUMO-API-VERSION", "3.0.0")], createdAtColumn: nil, patchesUpdates: false,
         undelete: .patch, includeDeleted: ("__includedeleted", "true"), includeCount: ("$count", "true"), odata: .v4,
@@ -182,9 +182,9 @@ extension Dialect {
     /// Azure Mobile Services (2012 to 2015).
     ///
     /// No version marks a request; the application's key does. System columns begin with two underscores and come back
-    /// only when asked for with `__systemProperties`. Ids are texts, or integers in older tables. A list is an array,
-    /// or `{"results": […], "count": N}` where a count was asked for; no server links the next page. Updates
-    /// are PATCH, deleted records come back by `POST /tables/T/id`, filters are OData v3.
+    /// only if requested with `__systemProperties`. Ids are texts, or integers in older tables. A list is an array, or
+    /// `{"results": […], "count": N}` if a count was requested; no server links the next page. Updates are PATCH,
+    /// deleted records come back by `POST /tables/T/id`, filters are OData v3.
     public static let azureV1 = Dialect(
         name: "azure-v1",
         columns: RowPage.SystemColumns(version: "__version", updatedAt: "__updatedAt", deleted: "__deleted"),
@@ -192,14 +192,14 @@ extension Dialect {
         sendsApplicationKey: true, reportsFeatures: true, linksPages: false)
 }
 
-/// How a client identifies itself, in `X-ZUMO-VERSION` and `User-Agent`.
+/// The identification of a client, in `X-ZUMO-VERSION` and `User-Agent`.
 package enum ClientAgent: Sendable, Hashable {
-    /// As the clients of Mobile Services and Mobile Apps: `ZUMO/3.0 (lang=swift; os=Linux; …; version=…)`.
+    /// In the form of the clients of Mobile Services and Mobile Apps: `ZUMO/3.0 (lang=swift; os=Linux; …; version=…)`.
     case zumo
-    /// As the clients of Datasync: `Datasync/… (…)`.
+    /// In the form of the clients of Datasync: `Datasync/… (…)`.
     case datasync
 
-    /// The field's value. The operating system's version is left out, as it does where older clients cannot tell.
+    /// The field's value. The operating system's version is left out, as by older clients that do not know it.
     package var text: String {
         switch self {
         case .zumo:
@@ -233,23 +233,23 @@ package enum ClientAgent: Sendable, Hashable {
     }
 }
 
-/// Which request brings the next page of a list.
+/// The request for the next page of a list.
 extension Dialect {
-    /// The request for the page after `page`, or nil after the last.
+    /// Returns the request for the page after `page`, or nil after the last.
     ///
-    /// The server's own word counts first: `nextLink` of the answer, else its `Link` header with `rel=next`. A link may
-    /// be absolute, a path with its query, or a query alone, with or without its question mark. Its query is asked of the
-    /// endpoint, whatever host it names (``PageLink``), where it leads to the resource of the request before. In the place of
-    /// any other link, as Mobile Apps writes one that has lost its path, comes the request before with a larger `$skip` and a
-    /// smaller `$top`; and likewise without a link on a wire that knows none, until a page is empty.
+    /// The server's own link counts first: `nextLink` of the answer, else its `Link` header with `rel=next`. A link
+    /// may be absolute, a path with its query, or a query alone, with or without its question mark. If it leads to the
+    /// resource of the request before, its query is sent to the endpoint, on any host that it names (``PageLink``).
+    /// Any other link is replaced by the request before with a larger `$skip` and a smaller `$top`: Mobile Apps writes
+    /// links that have lost their path. So is a missing link on a wire without links, until a page is empty.
     ///
-    /// There is no next page after an empty one, nor once as many rows have come as `$top` asked for, whatever the
-    /// link says.
+    /// There is no next page after an empty one, nor after as many rows as `$top` allows, even if there is a link.
     ///
     /// - Parameters:
-    ///   - response: the answer that held the page.
+    ///   - response: the answer with the page.
     ///   - page: its rows.
-    ///   - request: what was asked, as it entered the chain: from ``list(table:query:endpoint:)`` or from here.
+    ///   - request: the request of that page as it entered the chain: from ``list(table:query:endpoint:)`` or from
+    ///     here.
     ///   - endpoint: the server.
     package func nextPage(
         after response: Response, page: RowPage, request: Request, endpoint: Endpoint
@@ -266,7 +266,7 @@ extension Dialect {
         if let linked = linkedPage(after: response, page: page, request: request, endpoint: endpoint) { return linked }
         let link = page.nextLink ?? LinkHeader.next(in: response)
         if link == nil {
-            // Servers that ignore $skip send the same page for ever.
+            // Servers that ignore $skip send the same page without end.
             if linksPages || previousFirst.map({ !$0.isEmpty && $0 == first.id }) ?? false { return nil }
         }
         guard let before = Int(parameters["$skip"] ?? "0"), before <= Int.max - page.rows.count else { return nil }
@@ -278,7 +278,7 @@ extension Dialect {
         return request
     }
 
-    /// The request that the answer's own link asks for, or nil where it has none that may be followed: see
+    /// Returns the request for the answer's own link, or nil without a link that may be followed: see
     /// ``nextPage(after:page:request:endpoint:)``. A page with a link is not the last one, even if it is empty: some
     /// servers leave out rows after they have cut the page.
     package func linkedPage(after response: Response, page: RowPage, request: Request, endpoint: Endpoint) -> Request? {

@@ -1,18 +1,18 @@
 internal import HTTPTypes
 
-/// An entity tag (RFC 9110, section 8.8.3) as the clients of this protocol write and read it, on every wire. The filter
-/// ``LiftVersion`` sends versions as conditions by it; a wire with a rule of its own gets a property in ``Dialect``,
-/// which that filter asks.
+/// An entity tag (RFC 9110, section 8.8.3) as the clients of this protocol write and read it, on every wire. The
+/// filter ``LiftVersion`` uses it to send versions as conditions. A wire with a rule of its own gets a property in
+/// ``Dialect``, which that filter reads.
 package enum ETag: Sendable, Hashable {
     /// A version of the record.
     case strong(String)
-    /// A hash of the answer's body or the like, kept whole: never a version, and never sent in `If-Match`.
+    /// A hash of the answer's body or similar, kept whole: never a version, and never sent in `If-Match`.
     case weak(String)
 
-    /// Reads a header field's value. Outer quotes are taken off where both are there, and `\"` is a quote; a value
-    /// without quotes is taken as it is.
+    /// Reads a header field's value. A pair of outer quotes is removed, and `\"` is a quote. A value without quotes is
+    /// used unchanged.
     package init(_ field: String) {
-        // By bytes: a mark that follows a quote would be one character with it.
+        // By bytes: a combining mark after a quote would form one character with it.
         let bytes = Array(field.utf8)
         if bytes.starts(with: "W/".utf8) {
             self = .weak(field)
@@ -37,7 +37,7 @@ package enum ETag: Sendable, Hashable {
     /// Whether the text can be a version: it has a character, and can go back to the server in a header field.
     package static func isVersion(_ text: String) -> Bool { !text.isEmpty && HTTPField.isValidValue(quoted(text)) }
 
-    /// A version in quotes, for `If-Match`: a backslash stands before every quote that has none before it.
+    /// Returns a version in quotes, for `If-Match`. A quote without a backslash before it gets one.
     package static func quoted(_ version: String) -> String {
         var output = "\""
         var previous: Unicode.Scalar = " "

@@ -1,13 +1,13 @@
 internal import HTTPTypes
 package import SluiceBase
 
-/// What answers mean: pure functions from an answer to a record, rows or an error.
+/// Interprets answers: pure functions from an answer to a record, rows or an error.
 extension Dialect {
-    /// The error that an answer's status stands for; nil for 2xx, and for 304 to a conditional lookup.
+    /// Returns the error for an answer's status; nil for 2xx, and for 304 to a conditional lookup.
     ///
-    /// The message is the server's own where it gave one (as ``ServerMessage`` finds it). A 409 or 412 carries the
-    /// server's record where the body is one: an object with an id. A redirect is not followed, since it could
-    /// lead credentials elsewhere.
+    /// The message is the server's own if it sent one (as ``ServerMessage`` finds it). A 409 or 412 carries the
+    /// server's record if the body is one: an object with an id. A redirect is not followed, because it could lead
+    /// credentials elsewhere.
     package func failure(_ response: Response, for context: RequestContext) -> SluiceError? {
         let code: SluiceError.Code
         switch response.status {
@@ -35,12 +35,12 @@ extension Dialect {
         return failure
     }
 
-    /// The record of an answer to a lookup or a change; nil where the answer has none by right: 204, 304, and an
+    /// Returns the record of an answer to a lookup or a change. It is nil for answers that need none: 204, 304, and an
     /// empty answer to a delete.
     ///
     /// - Throws: ``SluiceError`` as ``failure(_:for:)``, and of code `brokenProtocol` for a body that is not a record:
-    ///   not JSON, cut short, not an object, without an id that the wire
-    ///   allows, or of another id than was asked for.
+    ///   not JSON, cut short, not an object, without an id that the wire allows, or with another id than the requested
+    ///   one.
     package func record(in response: Response, for context: RequestContext) throws(SluiceError) -> JSON? {
         if let failure = failure(response, for: context) { throw failure }
         if response.status == 204 || response.status == 304 { return nil }
@@ -49,9 +49,9 @@ extension Dialect {
         guard let id = recordID(in: record), !id.isEmpty else {
             throw error(.brokenProtocol, "the server's answer is not a record with an id", context, response)
         }
-        // An adapter names a row as the service does whose key the service has assigned.
+        // An adapter may return another id for a new row, because the service assigns its key.
         let mayBeNamed = adapter != nil && context.action == .insert
-        // An address does not tell a text from an integer.
+        // An address does not distinguish a text from an integer.
         if let asked = context.recordID, !mayBeNamed, !RecordID(asked.text).isSame(as: RecordID(id.text)) {
             throw error(
                 .brokenProtocol, "the server answered with another record than was asked for", context, response)
@@ -59,16 +59,16 @@ extension Dialect {
         return record
     }
 
-    /// The text of a record's id; nil where it has none that the wire allows.
+    /// Returns the text of a record's id; nil where it has none that the wire allows.
     package func recordID(in record: JSON) -> RecordID? {
         if let id = record[columns.id]?.textID { return id }
         return allowsIntegerIDs ? record[columns.id]?.number?.int.map { .integer($0) } : nil
     }
 
-    /// The rows of an answer to a list. Rows with integer ids are read for online requests on a wire that allows them,
-    /// never into a store; rows without an id, as a projection leaves them, where `requiresIDs` is false. A
-    /// body that no filter asked to see is read from its bytes. With `setsAside` a row that cannot be stored is told by
-    /// the page's ``RowPage/problems`` and fails nothing.
+    /// Returns the rows of an answer to a list. Rows with integer ids are read only for online requests on a wire that
+    /// allows them, never into a store. Rows without an id, as in a projection, are read if `requiresIDs` is false. If
+    /// no filter has parsed the body, it is read from its bytes. With `setsAside` a row that cannot be stored is
+    /// reported in the page's ``RowPage/problems`` and causes no error.
     ///
     /// - Throws: ``SluiceError`` as ``failure(_:for:)``, and of code `brokenProtocol` for a body that is not a page.
     package func page(
@@ -89,7 +89,7 @@ extension Dialect {
         }
     }
 
-    /// The body as a document.
+    /// Returns the body as a document.
     private func document(in response: Response, for context: RequestContext) throws(SluiceError) -> JSON {
         do throws(JSONParseError) {
             return try response.body.json

@@ -5,23 +5,23 @@ internal import SluiceBase
 package enum ServerMessage {
     /// The longest message that is kept, in characters.
     package static let maximumLength = 500
-    /// How many problems of a list are named.
+    /// The maximum number of problems of a list in a message.
     private static let maximumProblems = 20
 
-    /// The text of an answer that is an error, as the clients of this protocol look for it: a JSON string; of an
-    /// object the member `error`, `description` or `message` (the .NET server's), or RFC 9457's `detail` or `title`
-    /// with the problems of single properties after it; of a list of problems all of them; else the body as it is,
-    /// unless it is a web page; else the status. Control characters and credentials are taken out and long texts cut.
+    /// Returns the text of an error's answer, found as the clients of this protocol do. It is a JSON string; or an
+    /// object's member `error`, `description` or `message` (the .NET server's), or RFC 9457's `detail` or `title`
+    /// followed by the problems of single properties; or a list of problems; or the body itself, unless it is a web
+    /// page; or the status. Control characters and credentials are removed and long texts cut.
     package static func text(of response: Response) -> String {
         let text = shown(found(in: response), response)
         return text.isEmpty ? status(response) : text
     }
 
-    /// What a web page in the place of an answer says of the way to the server.
+    /// The message for a web page in place of an answer.
     package static let webPage =
         "the answer is a web page: check the endpoint, and whether a login page is in the way"
 
-    /// Whether the body is a web page, as something between client and server sends it.
+    /// Whether the body is a web page, as a proxy or a login page sends it.
     package static func isWebPage(_ response: Response) -> Bool {
         let start = response.body.bytes.lazy.drop { !(0x21...0x7E).contains($0) }.prefix(14)
         let text = String(decoding: start, as: UTF8.self).lowercased()
@@ -36,7 +36,7 @@ package enum ServerMessage {
     private static func found(in response: Response) -> String {
         if response.body.isEmpty { return "" }
         guard let body = try? response.body.json else {
-            // No more than can be kept: a scalar has at most four bytes, and control characters fall out.
+            // No more bytes than a message can need: a scalar has at most four, and control characters are removed.
             return isMarkup(response)
                 ? "" : String(decoding: response.body.bytes.prefix(8 * maximumLength), as: UTF8.self)
         }
@@ -46,7 +46,7 @@ package enum ServerMessage {
         return said(in: body) ?? String(describing: body)
     }
 
-    /// The words of a document: a text, an object's member of a name that is known to hold one, or a list of these.
+    /// Returns the message in a document: a text, an object's member with a known name, or a list of these.
     private static func said(in body: JSON) -> String? {
         if let text = body.string { return text }
         if let problems = body.elements {
@@ -63,8 +63,8 @@ package enum ServerMessage {
         return problems(body["errors"] ?? body)
     }
 
-    /// The problems of single properties, as ASP.NET lists them: `{"Title": ["is required"], …}`; nil for any other
-    /// object.
+    /// Returns the problems of single properties, as ASP.NET lists them: `{"Title": ["is required"], …}`; nil for any
+    /// other object.
     private static func problems(_ body: JSON) -> String? {
         var problems: [String] = []
         for (name, value) in (body.members ?? []).prefix(maximumProblems) {
@@ -83,20 +83,20 @@ package enum ServerMessage {
         return "the server answered \(response.status)\(reason.isEmpty ? "" : " \(reason)")\(meaning)"
     }
 
-    /// The text, cut and without credentials: neither those that a cut would leave a part of, nor those that had
-    /// control characters in them.
+    /// Returns the text, cut and without credentials. They are removed before and after the cut, because a cut may
+    /// leave a part of one, and control characters may have split one.
     private static func shown(_ text: String, _ response: Response) -> String {
         guard let credentials = response.credentials else { return shortened(text) }
         return shortened(credentials.hiding(shortened(credentials.hiding(text))))
     }
 
-    /// The text on one line, without control characters, cut where it is long.
+    /// Returns the text on one line, without control characters, cut where it is long.
     package static func shortened(_ text: String, to maximumLength: Int = ServerMessage.maximumLength) -> String {
         var output = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             let isSpace = scalar == "\n" || scalar == "\r" || scalar == "\t"
             if isSpace, output.last != " " { output.append(" ") }
-            // Unicode's control and format characters: the latter can turn the direction of a terminal's line.
+            // Unicode's control and format characters: a format character can turn the direction of a terminal's line.
             let category = scalar.properties.generalCategory
             if !isSpace && category != .control && category != .format { output.append(scalar) }
             if output.count >= maximumLength { break }

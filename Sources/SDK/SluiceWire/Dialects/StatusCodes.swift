@@ -1,36 +1,37 @@
 package import SluiceBase
 
-/// What a status shows whatever was asked.
+/// The meaning of a status independent of the request.
 package enum AnswerStatus {
-    /// Whether a server, or something on the way to it, reports by that status that it cannot now or wants other
-    /// credentials: it is about no request in particular, however often it comes. A network with a login page redirects
-    /// or answers 511 (RFC 6585 §6), a proxy asks for credentials of its own with 407 (RFC 9110 §15.5.8), a server whose
-    /// disk is full answers 507 (RFC 4918 §11.5). 304 answers a condition.
+    /// Whether the status means that the server or a proxy cannot answer now, or wants other credentials. Such an
+    /// answer concerns no request in particular, even if it is repeated. A network with a login page redirects or
+    /// answers 511 (RFC 6585 §6), a proxy asks for its own credentials with 407 (RFC 9110 §15.5.8), a server with a
+    /// full disk answers 507 (RFC 4918 §11.5). 304 answers a condition.
     package static func isPassing(_ status: Int) -> Bool {
         (300..<400).contains(status) && status != 304
             || [401, 407, 408, 425, 429, 502, 503, 504, 507, 511].contains(status)
     }
 
-    /// Whether an answer of that status shows that nothing was done: the server could not take the request now, did not
-    /// get all of it in time (408, RFC 9110 §15.5.9), or something on the way has not passed it on. 502 and 504 do not:
-    /// those are of a proxy that did not get the server's answer. Nor does 507, said in the midst of it.
+    /// Whether an answer of that status proves that nothing was done. The server could not accept the request now, did
+    /// not get all of it in time (408, RFC 9110 §15.5.9), or a proxy has not passed it on. 502 and 504 prove nothing:
+    /// a proxy sends them without the server's answer. Nor does 507, because the request may have begun.
     package static func showsNothingDone(_ status: Int) -> Bool {
         isPassing(status) && ![502, 504, 507].contains(status)
     }
 }
 
 extension SluiceError.Code {
-    /// What a status that is an error stands for, to a request of a table; nil for one below 400 or above 599.
+    /// The meaning of an error's status for a request of a table; nil for one below 400 or above 599.
     ///
-    /// Datasync servers may be set to say "not for you" with any status from 400 to 499: 401 is the usual one, 403 and
-    /// 451 are meant so as well.
+    /// Datasync servers may be set to refuse access with any status from 400 to 499. 401 is the usual one; 403 and 451
+    /// are treated as refused access too.
     package init?(status: Int) {
         switch status {
         case 401: self = .unauthorized
         case 403, 451: self = .forbidden
-        // A record that is marked as deleted is 404 to Mobile Apps and 410 to Datasync.
+        // A record that is marked as deleted is 404 in Mobile Apps and 410 in Datasync.
         case 404, 410: self = .notFound
-        // No answer in time, too early, too many requests, a proxy that lets nothing pass: not what was asked, but when.
+        // No answer in time, too early, too many requests, a proxy that blocks all: the time is wrong, not the
+        // request.
         case 407, 408, 425, 429: self = .serverFailure
         case 409: self = .conflict
         case 412: self = .preconditionFailed
@@ -43,11 +44,11 @@ extension SluiceError.Code {
 }
 
 extension ServerMessage {
-    /// What a redirect says of the way to the server.
+    /// The message for a redirect.
     static let redirect =
         "a redirect, which is not followed: check the endpoint, and whether a login page is in the way"
 
-    /// What a status means where the server reports nothing itself; nil where its name says enough.
+    /// Returns the meaning of a status without a message of the server; nil where its name is enough.
     static func meaning(ofStatus status: Int) -> String? {
         switch status {
         case 300..<304, 305..<400: redirect

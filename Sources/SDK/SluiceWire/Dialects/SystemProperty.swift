@@ -1,27 +1,27 @@
 package import SluiceBase
 
-/// What a server keeps of every record beside what the application wrote.
+/// A property that a server keeps of every record besides the application's content.
 ///
 /// Each wire has its own names for these columns: ``version`` is `__version` in Mobile Services and `version` since.
 /// A typed record uses the name in Swift, on every wire; see ``TableRecord``.
 public enum SystemProperty: String, Sendable, Hashable, CaseIterable {
-    /// When the record was made. Datasync servers do not send it.
+    /// The time of creation. Datasync servers do not send it.
     case createdAt
-    /// When it was last changed.
+    /// The time of the last change.
     case updatedAt
-    /// Which state of the record it is: an opaque text that changes with every write.
+    /// The version of the record: an opaque text that changes with every write.
     case version
     /// Whether it is marked as deleted, in tables that keep deleted records.
     case deleted
 }
 
 extension Set<SystemProperty> {
-    /// All of them.
+    /// All system properties.
     public static var all: Self { Set(SystemProperty.allCases) }
 }
 
 extension Dialect {
-    /// The wire's name for a system property; nil if it has none.
+    /// Returns the wire's name for a system property; nil if it has none.
     package func column(for property: SystemProperty) -> PropertyName? {
         switch property {
         case .createdAt: createdAtColumn
@@ -31,7 +31,7 @@ extension Dialect {
         }
     }
 
-    /// What to write after `__systemProperties=` to be given these: `*` for all, the columns' names for some.
+    /// Returns the value of `__systemProperties=` for these properties: `*` for all, the columns' names for some.
     package func selection(of properties: Set<SystemProperty>) -> [PropertyName] {
         if properties == .all { return ["*"] }
         return SystemProperty.allCases.filter(properties.contains).compactMap { column(for: $0) }

@@ -1,8 +1,8 @@
 internal import HTTPTypes
 package import SluiceBase
 
-/// What a table holds at one time, in a few numbers: how many rows, and a sum over their ids and versions
-/// (``RowDigest``), in all and by ranges of ids, which follow the binary order of the ids' UTF-8.
+/// A summary of a table's content at one time. It has the number of rows and a sum over their ids and versions
+/// (``RowDigest``), in all and by ranges of ids. The ranges follow the binary order of the ids' UTF-8.
 package struct TableDigest: Sendable, Hashable {
     /// The rows whose ids are in `from...to`.
     package struct Range: Sendable, Hashable {
@@ -34,11 +34,10 @@ package struct TableDigest: Sendable, Hashable {
         self.ranges = ranges
     }
 
-    /// As many ranges as anybody has use for.
+    /// The maximum number of ranges that is accepted.
     private static let mostRanges = 1024
 
-    /// Whether the ranges are some that a table can be taken apart by: one after the other, and all in the one that
-    /// was asked for.
+    /// Whether the ranges can split a table: they are in order without overlaps, and all inside the requested one.
     package func isOrdered(within range: Range?) -> Bool {
         guard ranges.count <= Self.mostRanges, !ranges.contains(where: { $0.to < $0.from }),
             zip(ranges, ranges.dropFirst()).allSatisfy({ $0.to < $1.from })
@@ -49,7 +48,7 @@ package struct TableDigest: Sendable, Hashable {
 }
 
 extension Dialect {
-    /// Asks for the digest of a query's rows, or of those of them whose ids are in a range.
+    /// Returns the request for the digest of a query's rows, or of its rows with ids in a range.
     package func digest(
         table: String, query: Query, range: TableDigest.Range? = nil, endpoint: Endpoint
     ) throws(SluiceError) -> Request {
@@ -66,20 +65,20 @@ extension Dialect {
     }
 }
 
-/// A digest of a set of records, by their ids and versions: equal sets have equal digests, and the digests of two
-/// disjoint sets add up to that of both.
+/// A digest of a set of records, by their ids and versions. Equal sets have equal digests, and the digests of two
+/// disjoint sets add up to the digest of their union.
 ///
 /// A record's share is the 64-bit FNV-1a hash of its id, a NUL and its version, in UTF-8, with its bits spread by the
-/// last step of MurmurHash3; the digest is the sum of the shares modulo 2⁶⁴. Without that step the shares of records
-/// whose versions differ in the last letter alone differ by small numbers, which cancel each other out. It finds
-/// differences that nobody makes on purpose.
+/// last step of MurmurHash3. The digest is the sum of the shares modulo 2⁶⁴. Without that step the shares of records
+/// whose versions differ only in the last letter differ by small numbers, which cancel each other out. The digest
+/// finds differences unless they are made on purpose.
 package struct RowDigest: Sendable, Hashable {
-    /// How many records there are.
+    /// The number of records.
     package private(set) var count: Int
     /// The sum of their shares.
     package private(set) var sum: UInt64
 
-    /// That of so many records with that sum; without them, that of none.
+    /// A digest by its number of records and their sum; by default the one of an empty set.
     package init(count: Int = 0, sum: UInt64 = 0) {
         self.count = count
         self.sum = sum

@@ -1,9 +1,9 @@
 internal import HTTPTypes
 package import SluiceBase
 
-/// The requests of a table: pure functions from what is wanted to what is sent, before any filter has seen it.
+/// The requests of a table: pure functions from arguments to a request, before any filter.
 extension Dialect {
-    /// Asks for the records that match.
+    /// Returns the request for the records that match.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a negative `skip` or `top`, or a parameter of the user's
     ///   whose name begins with `$`.
@@ -27,8 +27,8 @@ extension Dialect {
         return request(.get, endpoint, [table], parameters, context: context)
     }
 
-    /// Asks for one record; deleted ones too, where the server shows them by id. A version makes the lookup
-    /// conditional: the answer is 304 if the record still has it.
+    /// Returns the request for one record; deleted ones too, where the server shows them by id. A version makes the
+    /// lookup conditional: the answer is 304 if the record still has it.
     package func lookup(
         table: String, id: RecordID, includeDeleted: Bool = false, version: String? = nil, endpoint: Endpoint
     ) -> Request {
@@ -37,36 +37,36 @@ extension Dialect {
             context: RequestContext(action: .lookup, table: table, recordID: id, version: version))
     }
 
-    /// Makes a record.
+    /// Returns the request that creates a record.
     package func insert(table: String, record: JSON, endpoint: Endpoint) -> Request {
         request(
             .post, endpoint, [table], body: record,
             context: RequestContext(action: .insert, table: table, recordID: record[columns.id]?.textID))
     }
 
-    /// Changes a record: by PATCH of what changed, or by PUT on a wire that has no PATCH, where `changes` must be the
-    /// record whole. The version is the one the change was made on; filters see it in the body, and it leaves in
-    /// `If-Match`. Without it a version in `changes` counts.
+    /// Returns the request that changes a record: by PATCH of the changes, or on a wire without PATCH by PUT, where
+    /// `changes` must be the whole record. The version is the one that the change was made on; filters see it in the
+    /// body, and it leaves in `If-Match`. Without it a version in `changes` counts.
     package func update(
         table: String, id: RecordID, changes: JSON, version: String?, endpoint: Endpoint
     ) -> Request {
         change(patchesUpdates ? .patch : .put, table, id, changes, version, endpoint)
     }
 
-    /// Puts a record in the place of the one that the server has.
+    /// Returns the request that replaces the server's record.
     package func replace(table: String, id: RecordID, record: JSON, version: String?, endpoint: Endpoint) -> Request {
         change(.put, table, id, record, version, endpoint)
     }
 
-    /// Deletes a record.
+    /// Returns the request that deletes a record.
     package func delete(table: String, id: RecordID, version: String?, endpoint: Endpoint) -> Request {
         request(
             .delete, endpoint, [table, id.text],
             context: RequestContext(action: .delete, table: table, recordID: id, version: version))
     }
 
-    /// Brings a deleted record back: by POST without a body, by PATCH with `deleted` alone, or by PUT, where `record`
-    /// must be the record whole, since what a PUT leaves out is lost.
+    /// Returns the request that brings a deleted record back: by POST without a body, by PATCH with `deleted` alone,
+    /// or by PUT. For PUT `record` must be the whole record, because missing properties are lost.
     package func undelete(
         table: String, id: RecordID, record: JSON? = nil, version: String?, endpoint: Endpoint
     ) -> Request {

@@ -1,7 +1,7 @@
 public import SluiceBase
 internal import Synchronization
 
-/// The body of a request or a response: bytes or JSON, turned into the other at most once, whatever asks.
+/// The body of a request or a response: bytes or JSON, converted to the other form at most once.
 public struct Body: Sendable {
     private final class Storage: Sendable {
         struct State {
@@ -13,17 +13,17 @@ public struct Body: Sendable {
     }
 
     private let storage: Storage
-    /// How many names and values are read from the bytes at the most.
+    /// The maximum number of names and values that are read from the bytes.
     package let maximumValues: Int
 
-    /// How many levels an answer may nest that something reads as a document: more than a record may, so that one
-    /// record does not stop the page that it is on.
+    /// The maximum nesting of an answer that is parsed as a document. It is larger than for a record, so that one
+    /// record does not block its page.
     private static let maximumDepth = 4 * JSON.maximumDepth
 
     /// A body of those bytes.
     public init(bytes: [UInt8]) { self.init(bytes: bytes, maximumValues: .max) }
 
-    /// A body of those bytes, of which no more than that many names and values are read.
+    /// A body of those bytes, from which at most that many names and values are read.
     package init(bytes: [UInt8], maximumValues: Int) {
         storage = Storage(.init(bytes: bytes, json: nil))
         self.maximumValues = maximumValues
@@ -73,12 +73,12 @@ public struct Body: Sendable {
     /// Whether the body has no byte. A document is never empty.
     public var isEmpty: Bool { storage.state.withLock { $0.bytes?.isEmpty ?? false } }
 
-    /// The bytes, if no one has asked to see them as a document: the fast way of a page into the store.
+    /// The bytes, if the body was never read as a document: the fast path of a page into the store.
     package var untouchedBytes: [UInt8]? { storage.state.withLock { $0.json == nil ? $0.bytes : nil } }
 }
 
 extension RowPage {
-    /// Reads the page of a body: from its bytes if no one asked for a document, else from what the document is now.
+    /// Reads the page of a body: from its bytes if it was never read as a document, else from the document.
     ///
     /// - Throws: as ``init(bytes:columns:shape:table:)``.
     package init(

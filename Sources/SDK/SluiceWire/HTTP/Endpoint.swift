@@ -4,13 +4,13 @@ public import SluiceBase
 /// The base address of a backend: `https://example.net`, or with a folder and a query of its own
 /// `http://gateway.local:8080/app?tenant=7`.
 ///
-/// A slash at the end of the path makes no difference. The query goes along with every request.
+/// A slash at the end of the path makes no difference. Every request gets the query.
 public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`.
     public let scheme: String
     /// Host and port; the host in lower case, the port left out where it is the scheme's own.
     public let authority: String
-    /// The path, percent-encoded: empty, or a slash and more, never with a slash at the end.
+    /// The path, percent-encoded: empty, or a slash and more, without a slash at the end.
     public let path: String
     /// The query, percent-encoded and without its question mark; empty if there is none.
     public let query: String
@@ -18,7 +18,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// Reads a base address.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for any scheme but http and https, for credentials or a
-    ///   fragment in the address, and for what is no URL by RFC 3986. The error does not repeat the address.
+    ///   fragment in the address, and for a text that is no URL by RFC 3986. The error does not repeat the address.
     public init(_ url: String) throws(SluiceError) {
         func refusal(_ reason: String) -> SluiceError {
             SluiceError(.invalidArgument, "the endpoint's address \(reason)")
@@ -50,7 +50,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// The address in one normal form.
     public var description: String { "\(scheme)://\(authority)\(path)\(query.isEmpty ? "" : "?\(query)")" }
 
-    /// The address as stores keep it: without query parameters that hold credentials.
+    /// The address for stores, without query parameters that hold credentials.
     package var identity: String {
         let parts = query.split(separator: "&").filter {
             !CredentialNames.isCredential(parameter: QueryString.name(of: String($0)))
@@ -66,14 +66,14 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether scheme, host and port are this server's.
     package func isOrigin(scheme: String, authority: String) -> Bool {
-        // As requests are made here; others may spell it otherwise.
+        // The spelling of requests made here; other requests may use another one.
         if scheme == self.scheme, authority == self.authority { return true }
         let scheme = scheme.lowercased()
         return scheme == self.scheme && Self.withoutDefaultPort(authority.lowercased(), scheme) == self.authority
     }
 
-    /// The path of a request, with its query: the base path, these segments, the endpoint's own query, these
-    /// parameters, in whose values the characters of `kept` stay as they are. The `$` of a name always stays.
+    /// Returns the path of a request, with its query: the base path, these segments, the endpoint's own query, these
+    /// parameters. In the parameters' values the characters of `kept` are not encoded. The `$` of a name never is.
     package func target(
         _ segments: [String], _ parameters: [(name: String, value: String)] = [],
         keeping kept: String = PercentEncoding.kept
@@ -119,7 +119,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         return authority.hasSuffix(port) ? String(authority.dropLast(port.count)) : authority
     }
 
-    /// Whether the text holds RFC 3986's path characters, whole escapes and those of `also` alone.
+    /// Whether the text has only RFC 3986's path characters, whole escapes and the characters of `also`.
     private static func isValid(_ text: Substring, also: String) -> Bool {
         let bytes = Array(text.utf8)
         return bytes.indices.allSatisfy { index in

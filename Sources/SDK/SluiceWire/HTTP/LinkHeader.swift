@@ -2,18 +2,18 @@ internal import HTTPTypes
 
 /// Reads `Link` header fields for the address of the next page.
 ///
-/// Mobile Apps servers write the address bare, `http://host/tables/T?$skip=50; rel=next`; other servers as RFC 8288
-/// has it, in angle brackets and perhaps several in one field. Both are read, scalar by scalar: a mark that combines
-/// with a bracket is not to hide it.
+/// Mobile Apps servers write the address bare, `http://host/tables/T?$skip=50; rel=next`. Other servers follow RFC
+/// 8288, with angle brackets and perhaps several links in one field. Both are read, scalar by scalar, because a
+/// combining mark after a bracket would hide it.
 package enum LinkHeader {
     private typealias Text = Substring.UnicodeScalarView
 
-    /// The address of the first link of an answer whose relation is `next`.
+    /// Returns the address of the first link of an answer with the relation `next`.
     package static func next(in response: Response) -> String? {
         HTTPField.Name("Link").flatMap { next(in: response.head.headerFields[values: $0]) }
     }
 
-    /// The address of the first link whose relation is `next`, from the fields' values.
+    /// Returns the address of the first link with the relation `next`, from the fields' values.
     package static func next(in fields: [String]) -> String? {
         for field in fields {
             let text = field[...].unicodeScalars.drop { $0 == " " || $0 == "\t" }
@@ -23,7 +23,7 @@ package enum LinkHeader {
         return nil
     }
 
-    /// `address; rel=next`, and nothing after it.
+    /// Reads `address; rel=next`, with nothing after it.
     private static func bare(_ field: Text) -> String? {
         guard let semicolon = field.lastIndex(of: ";"), isNext(field[field.index(after: semicolon)...]) else {
             return nil
@@ -32,7 +32,7 @@ package enum LinkHeader {
         return address.isEmpty ? nil : String(Substring(address))
     }
 
-    /// `<address>; rel="next"; title="x", <other>; rel=prev` (RFC 8288, section 3).
+    /// Reads `<address>; rel="next"; title="x", <other>; rel=prev` (RFC 8288, section 3).
     private static func bracketed(_ field: Text) -> String? {
         var rest = field
         while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
@@ -44,7 +44,7 @@ package enum LinkHeader {
         return nil
     }
 
-    /// The parameters up to the comma that ends the link, and what follows it. In quotes neither `;` nor `,` counts.
+    /// Returns the parameters up to the comma that ends the link, and the rest. In quotes neither `;` nor `,` counts.
     private static func parameters(_ text: Text) -> ([Text], Text) {
         var parts: [Text] = []
         var isQuoted = false

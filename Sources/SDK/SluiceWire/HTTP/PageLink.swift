@@ -1,28 +1,29 @@
 /// The address of a next page as a server writes it: absolute, a path with its query, or a query alone.
 ///
-/// Servers write the host, port and scheme under which they believe to be reached, and behind a proxy these are not the
-/// client's; nor is the path, where the proxy has put a folder before it. So a link counts by the resource that it names and
-/// by its query, and is asked of the client's own endpoint: no request, and no credential, ever goes where a link says.
+/// Servers write the host, port and scheme under which they believe to be reached, and behind a proxy these are not
+/// the client's. Nor is the path, if the proxy has put a folder before it. So only a link's resource and its query
+/// count, and the request goes to the client's own endpoint. No request, and no credential, ever goes to a link's own
+/// host.
 package struct PageLink: Sendable {
     private let text: Substring
 
-    /// A link. A fragment, which goes to no server, is left off.
+    /// A link. A fragment is removed, because it is never sent to a server.
     package init(_ link: String) {
-        // Encoded at once: a mark after a slash would be one character with it, and the slash not be seen.
+        // Encoded at once: a combining mark after a slash would form one character with it, and hide the slash.
         text = PercentEncoding.ascii(String(link.unicodeScalars.prefix { $0 != "#" }))[...]
     }
 
     /// A link's form.
     package enum Form: Sendable {
-        /// A path from the root of a server on, with the query after its question mark.
+        /// A path from the root of a server, with the query after its question mark.
         case address(path: Substring, query: Substring)
         /// Anything without a scheme that does not begin with a slash.
         case relative(Substring)
-        /// The address of no resource of HTTP, or one with credentials.
+        /// An address that is no resource of HTTP, or one with credentials.
         case other
     }
 
-    /// The link without the scheme and the authority that it names.
+    /// The link without its scheme and authority.
     package var form: Form {
         let start = text.prefix { $0 != "?" }
         var rest = text
@@ -42,8 +43,9 @@ package struct PageLink: Sendable {
         return .address(path: path.isEmpty ? "/" : path, query: query)
     }
 
-    /// The path with query to ask `endpoint` for, or nil if the link leads to another resource than `path`, that of the
-    /// request before. The endpoint's own query goes along, and what no address may hold is percent-encoded.
+    /// Returns the path with query for a request to `endpoint`, or nil if the link leads to a resource other than the
+    /// one of `path`, from the request before. The endpoint's own query is added, and characters that are not allowed
+    /// in an address are percent-encoded.
     package func target(from path: String, endpoint: Endpoint) -> String? {
         let base = path.prefix { $0 != "?" }
         let query: Substring
@@ -52,7 +54,7 @@ package struct PageLink: Sendable {
             guard Self.isSame(linked, base, below: endpoint.path) else { return nil }
             query = its
         case .relative(let text):
-            // A query's first part has a name and a value; anything else would be a path relative to who knows what.
+            // A query's first part has a name and a value; anything else would be a path relative to an unknown base.
             guard text.hasPrefix("?") || text.prefix(while: { $0 != "?" }).contains("=") else { return nil }
             query = text.hasPrefix("?") ? text.dropFirst() : text
         case .other: return nil
@@ -63,8 +65,8 @@ package struct PageLink: Sendable {
         return target.path
     }
 
-    /// Whether a linked path names the same resource below its server's root as that path does below `root`, whatever the
-    /// folders before. Escapes count as what they stand for.
+    /// Whether a linked path ends in the same resource as `path` has below `root`, regardless of the folders before
+    /// it. Paths are compared decoded.
     package static func isSame(_ linked: Substring, _ path: Substring, below root: String) -> Bool {
         func segments(_ path: Substring) -> [String] {
             path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()

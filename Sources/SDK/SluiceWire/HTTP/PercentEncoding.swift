@@ -1,23 +1,23 @@
-/// Percent-encoding (RFC 3986, section 2.1) of the parts that requests are put together from.
+/// Percent-encoding (RFC 3986, section 2.1) of the parts of requests.
 package enum PercentEncoding {
-    /// A table's name or an id as one segment of a path: everything but RFC 3986's unreserved characters is encoded,
-    /// and so is the dot of `.` and `..`, which servers would take for a way through the tree.
+    /// Returns a table's name or an id as one segment of a path. Everything but RFC 3986's unreserved characters is
+    /// encoded. So is the dot of `.` and `..`, because servers would resolve them as relative folders.
     package static func segment(_ text: String) -> String {
         if text == "." || text == ".." { return text.replacing(".", with: "%2E") }
         return encode(text) { _ in false }
     }
 
-    /// What the clients of Mobile Services and Mobile Apps have always sent as it is in a query. Those of Datasync
-    /// encode it.
+    /// The characters that the clients of Mobile Services and Mobile Apps have always sent unencoded in a query. The
+    /// clients of Datasync encode them.
     package static let kept = "()'$,*"
 
-    /// A name or a value of a query, the characters of `kept` as they are; a space is `%20` and a plus `%2B`, since
-    /// servers read a bare plus as a space.
+    /// Returns a name or a value of a query, without encoding the characters of `kept`. A space is `%20` and a plus
+    /// `%2B`, because servers read a bare plus as a space.
     package static func query(_ text: String, keeping kept: String = kept) -> String {
         encode(text) { kept.utf8.contains($0) }
     }
 
-    /// The text of an encoded name or value; `+` is a space. Broken escapes stay as they are.
+    /// Returns the text of an encoded name or value; `+` is a space. Broken escapes stay unchanged.
     package static func decoded(_ text: some StringProtocol) -> String {
         let bytes = Array(text.utf8)
         var output: [UInt8] = []
@@ -36,8 +36,8 @@ package enum PercentEncoding {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// An encoded query, mended: what may not stand in one (RFC 3986, section 3.4) is encoded, a `%` that begins no
-    /// escape too. Escapes stay.
+    /// Returns an encoded query, repaired: characters that are not allowed there (RFC 3986, section 3.4) are encoded,
+    /// and so is a `%` that begins no escape. Escapes stay.
     package static func mended(_ query: some StringProtocol) -> String {
         let bytes = Array(query.utf8)
         var output = ""
@@ -54,7 +54,7 @@ package enum PercentEncoding {
         return output
     }
 
-    /// The text with everything but ASCII encoded.
+    /// Returns the text with everything but ASCII encoded.
     package static func ascii(_ text: String) -> String {
         text.utf8.allSatisfy { $0 < 0x80 } ? text : encode(text) { $0 < 0x80 }
     }

@@ -1,12 +1,12 @@
-/// The query of a request's path, as encoded parts that can be looked up and replaced by their decoded names; what is
-/// not touched stays byte by byte.
+/// The query of a request's path, as encoded parts that can be found and replaced by their decoded names. All other
+/// parts stay unchanged, byte by byte.
 package struct QueryString: Sendable, Hashable {
     /// The path before the query.
     package let base: String
     /// The parts between the `&`, encoded.
     package private(set) var parts: [String]
 
-    /// Takes a path with its query apart.
+    /// Splits a path with its query.
     package init(ofPath path: String) {
         let bytes = path.utf8
         let end = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
@@ -17,7 +17,7 @@ package struct QueryString: Sendable, Hashable {
     /// The path with the query.
     package var path: String { parts.isEmpty ? base : "\(base)?\(parts.joined(separator: "&"))" }
 
-    /// The decoded value of the first part of that name. To set one replaces the first and removes the others.
+    /// The decoded value of the first part of that name. Setting it replaces the first part and removes the others.
     package subscript(name: String) -> String? {
         get { parts.first { Self.name(of: $0) == name }.map(Self.value) }
         set {
@@ -27,13 +27,13 @@ package struct QueryString: Sendable, Hashable {
         }
     }
 
-    /// Adds those encoded parts that are not there, in front.
+    /// Adds missing encoded parts, in front.
     package mutating func addMissing(_ others: some Sequence<String>) {
         let there = Set(parts.map { PercentEncoding.decoded($0) })
         parts = others.filter { !there.contains(PercentEncoding.decoded($0)) } + parts
     }
 
-    /// A part's name, decoded.
+    /// Returns a part's name, decoded.
     package static func name(of part: String) -> String { PercentEncoding.decoded(part.prefix { $0 != "=" }) }
 
     private static func value(of part: String) -> String {

@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// A request on its way down the filter chain.
 ///
-/// It is a value: who changes a copy changes no other. Its parts are large and pass many filters, so copies share them
+/// It is a value: a change of a copy changes no other. Its parts are large and pass many filters, so copies share them
 /// until one is changed.
 public struct Request: Sendable {
     private final class Parts: @unchecked Sendable {
@@ -15,7 +15,7 @@ public struct Request: Sendable {
         }
     }
 
-    /// Changed only while no other request has them.
+    /// The shared parts, changed only while no other request has them.
     private var parts: Parts
 
     /// Method, scheme, authority, path with query, and headers.
@@ -34,7 +34,7 @@ public struct Request: Sendable {
             yield &parts.body
         }
     }
-    /// What the request is for.
+    /// The purpose of the request.
     public var context: RequestContext {
         get { parts.context }
         _modify {
@@ -59,9 +59,10 @@ public struct Response: Sendable {
     public var head: HTTPResponse
     /// The body.
     public var body: Body
-    /// The names of the plugins that made this answer, or another of the server's: what they settle is noted.
+    /// The names of the plugins that made this answer, or another of the server's. Operations that it settles note
+    /// them.
     package var madeBy: [String] = []
-    /// What no error about the answer may hold: the credentials of its client's requests.
+    /// The credentials of the client's requests, which no error about the answer may hold.
     package var credentials: CredentialBook?
 
     /// An answer.

@@ -1,9 +1,9 @@
 internal import HTTPTypes
 public import SluiceBase
 
-/// What a request is for: which table, record and operation, and who sends it.
+/// The purpose of a request: its table, record, operation and sender.
 public struct RequestContext: Sendable {
-    /// Who sends the request.
+    /// The sender of the request.
     public enum Source: String, Sendable, Hashable {
         /// The application, through an online table.
         case online
@@ -13,25 +13,25 @@ public struct RequestContext: Sendable {
         case pull
     }
 
-    /// What the request does.
+    /// The action of the request.
     public enum Action: String, Sendable, Hashable, CaseIterable {
         /// A list of records.
         case read
-        /// One record.
+        /// A lookup of one record.
         case lookup
         /// The changes of a record.
         case insert, update, delete, undelete
-        /// A call that belongs to no table.
+        /// A call without a table.
         case custom
     }
 
-    /// Who sends the request.
+    /// The sender of the request.
     public var source: Source
-    /// What it does.
+    /// The action of the request.
     public var action: Action
-    /// The table, where it is about one.
+    /// The table, if the request concerns one.
     public var table: String?
-    /// The record, where it is about one.
+    /// The record, if the request concerns one.
     public var recordID: RecordID?
     /// The queued operation, on a push.
     public var operationID: String?
@@ -39,35 +39,35 @@ public struct RequestContext: Sendable {
     public var tags: Set<String> = []
     /// The version of the record that the change was made on, for changes whose body does not hold it.
     public var version: String?
-    /// How often the request has been sent before: 0 the first time.
+    /// The number of sends before this one: 0 the first time.
     public var attempt: Int
-    /// What is to happen with the final request before its first byte is sent; the seal filter calls it, and what it
-    /// returns goes out. On a push the engine records it here and gives it its id.
+    /// The callback of the seal filter, with the final request before its first byte is sent. Its result is sent. On a
+    /// push the engine records the request here and gives it its id.
     package var seal: (@Sendable (Request) async throws -> Request)?
-    /// What is to happen when an attempt that was sealed has certainly not reached the server: no connection came
-    /// about.
+    /// The callback for a sealed attempt that has certainly not reached the server, because there was no connection.
     package var unsealed: (@Sendable () -> Void)?
-    /// Told by an adapter what it is about to send for the request, or for the part of that id where it is a batch.
+    /// The callback of an adapter for the request that it is about to send, with the part's id in a batch.
     package var noteSent: (@Sendable (_ part: String?, SentRequest) -> Void)?
-    /// The operation, where its request may go with others in one batch.
+    /// The operation, if its request may be sent with others in one batch.
     package var batchMember: String?
     /// Whether a request for the same change may have reached the server before.
     package var mayBeRepeat = false
-    /// Whether a request for the same change may have taken effect before: it went out, and no answer shows what became
-    /// of it.
+    /// Whether a request for the same change may have taken effect before: it was sent, and no answer shows its
+    /// outcome.
     package var mayBeApplied = false
-    /// The parts of a batch of which that is so.
+    /// The parts of a batch that may have taken effect before.
     package var partsInDoubt: Set<String> = []
-    /// Told by an adapter what became of a creation whose key the service assigns, or of the part of that id where it is
-    /// one of a batch.
+    /// The callback of an adapter for the outcome of a creation whose key the service assigns, with the part's id in a
+    /// batch.
     package var noteCreated: (@Sendable (_ part: String?, AssignedKeyNote) -> Void)?
-    /// Which system columns to ask for, by the wire's names, in the place of the client's selection; nil leaves it.
+    /// The system columns to request, by the wire's names, in place of the client's selection; nil keeps the
+    /// selection.
     package var systemProperties: [PropertyName]?
-    /// The bounds that transports keep to; the limits filter sets them.
+    /// The limits for transports; the limits filter sets them.
     public var limits: Limits
-    /// What the request makes use of, as the server is informed.
+    /// The features that the request uses, for the server's information.
     public var features: RequestFeatures
-    /// Which part of a list the request asks for.
+    /// The part of a list that the request asks for.
     package var paging = Paging()
 
     /// A context.
@@ -88,19 +88,19 @@ public struct RequestContext: Sendable {
     }
 }
 
-/// What became of a creation whose key the service assigns, where no property of the row holds the record's id.
+/// The outcome of a creation whose key the service assigns, where no property of the row holds the record's id.
 package enum AssignedKeyNote: Sendable, Hashable {
-    /// The row is there, and its record has that id from now on; the value is the key as a property has it.
+    /// The row exists, and its record has that id from now on; the value is the key as the value of a property.
     case assigned(RecordID, JSON)
-    /// It may be there; why that is not known, for a person.
+    /// The row may exist; the text is the reason for the doubt, for a person.
     case unknown(String)
 }
 
-/// What is left of a list from a page on.
+/// The rest of a list from a page on.
 package struct Paging: Sendable, Hashable {
-    /// How many rows are still wanted; nil means all.
+    /// The number of rows still to read; nil means all.
     package var remaining: Int?
-    /// The id of the first row of the page before, by which a server is found out that ignores `$skip`.
+    /// The id of the first row of the page before. It reveals a server that ignores `$skip`.
     var previousFirst: RecordID?
 
     package init(remaining: Int? = nil, previousFirst: RecordID? = nil) {
@@ -109,21 +109,21 @@ package struct Paging: Sendable, Hashable {
     }
 }
 
-/// The bounds of one exchange.
+/// The limits of one exchange.
 public struct Limits: Sendable, Hashable {
     /// The largest answer, decoded, in bytes. Default 16 MiB.
     public var responseBytes: Int
-    /// How many names and values an answer that is JSON may have. Each takes memory beside the answer's bytes, and may
-    /// be two of them. Default 1,000,000, which is 40,000 rows of 12 columns.
+    /// The maximum number of names and values in a JSON answer. Each takes memory besides the answer's bytes, which
+    /// may be only two. Default 1,000,000, which is 40,000 rows of 12 columns.
     public var responseValues: Int
-    /// The longest an exchange may take, from the first byte sent to the last received. Default 100 s.
+    /// The maximum time of an exchange, from the first byte sent to the last received. Default 100 s.
     public var deadline: Duration
-    /// The slowest rate at which an answer may arrive, in bytes a second, once ``grace`` is over. Default 100.
+    /// The minimum rate of an answer, in bytes a second, once ``grace`` is over. Default 100.
     public var minimumRate: Int
-    /// How long an answer may take to get up to the slowest rate. Default 10 s.
+    /// The time until an answer must reach the minimum rate. Default 10 s.
     public var grace: Duration
 
-    /// Bounds.
+    /// Limits; each has a default.
     public init(
         responseBytes: Int = 16 << 20, responseValues: Int = 1_000_000, deadline: Duration = .seconds(100),
         minimumRate: Int = 100,
@@ -136,17 +136,16 @@ public struct Limits: Sendable, Hashable {
         self.grace = grace
     }
 
-    /// Why an answer is not taken that is too large, with the names of the setting.
+    /// The message about an answer that is too large, with the names of the setting.
     package var tooLarge: String {
         "the answer is larger than \(responseBytes.counted("byte")) (limits.answer-bytes, Limits.responseBytes)"
     }
 
-    /// The same of an exchange that takes too long.
+    /// The message about an exchange that takes too long.
     package var tooLong: String { "took longer than \(deadline) (limits.request-time, Limits.deadline)" }
 }
 
-/// A change's request as it went over the wire: what the service was asked, after all filters and in the service's own
-/// protocol.
+/// A change's request as it went over the wire, after all filters and in the service's own protocol.
 public struct SentRequest: Sendable, Hashable {
     /// The method.
     public var method: String
@@ -162,7 +161,7 @@ public struct SentRequest: Sendable, Hashable {
         self.body = body
     }
 
-    /// What of a request to that endpoint is kept.
+    /// Extracts the kept parts of a request to that endpoint.
     package init(_ request: Request, to endpoint: Endpoint) {
         let path = (request.head.path ?? "").prefix { $0 != "?" }
         let root = endpoint.path + "/"

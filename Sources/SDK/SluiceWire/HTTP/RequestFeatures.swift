@@ -1,8 +1,7 @@
-/// What a request makes use of, as `X-ZUMO-FEATURES` tells a Mobile Services or Mobile Apps backend.
+/// The features that a request uses, as `X-ZUMO-FEATURES` reports them to a Mobile Services or Mobile Apps backend.
 ///
-/// A request's features stand in its ``RequestContext`` and are its own: the next request starts without any. Online
-/// tables say what they are; that a request has parameters of the user's, a condition, or belongs to a push or pull is
-/// found by a filter of the chain.
+/// The features are part of a request's ``RequestContext`` and its own: the next request starts without any. Online
+/// tables set theirs. A filter of the chain adds the others: parameters of the user's, a condition, a push or pull.
 public struct RequestFeatures: OptionSet, Sendable, Hashable, CustomStringConvertible {
     /// The features as bits, in the order of ``description``.
     public let rawValue: Int
@@ -20,7 +19,7 @@ public struct RequestFeatures: OptionSet, Sendable, Hashable, CustomStringConver
     public static let apiJSON = RequestFeatures(rawValue: 1 << 3)
     /// `AG`: a custom call with bytes.
     public static let apiGeneric = RequestFeatures(rawValue: 1 << 4)
-    /// `QS`: parameters beside those of OData.
+    /// `QS`: parameters other than OData's.
     public static let queryParameters = RequestFeatures(rawValue: 1 << 5)
     /// `OC`: optimistic concurrency, that is `If-Match`.
     public static let concurrency = RequestFeatures(rawValue: 1 << 6)
@@ -39,8 +38,8 @@ public struct RequestFeatures: OptionSet, Sendable, Hashable, CustomStringConver
 
     private static let codes = ["TT", "TU", "AT", "AJ", "AG", "QS", "OC", "OL", "LH", "IP", "RF", "TR", "TQ"]
 
-    /// The codes with commas between them, in the order in which the .NET and Android clients print them, by kind of
-    /// table, kind of call, then the rest: `TU,OL` for a push, `QS,OL` for a pull. Empty without any.
+    /// The codes with commas between them, in the order of the .NET and Android clients: by kind of table, kind of
+    /// call, then the rest. It is `TU,OL` for a push, `QS,OL` for a pull. Empty without any.
     public var description: String {
         Self.codes.indices.filter { rawValue & 1 << $0 != 0 }.map { Self.codes[$0] }.joined(separator: ",")
     }

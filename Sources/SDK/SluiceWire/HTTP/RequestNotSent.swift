@@ -1,9 +1,10 @@
-/// The cause of a `network` error after which the server has seen nothing of the request: no connection came about.
+/// The cause of a `network` error after which the server has seen nothing of the request, because there was no
+/// connection.
 ///
-/// A ``Transport`` gives it as ``SluiceError/cause`` where it knows so; then a request that may not be repeated
-/// blindly can be sent again.
+/// A ``Transport`` sets it as ``SluiceError/cause`` if it is sure of that. Then even a request that may not be
+/// repeated blindly can be sent again.
 public struct RequestNotSent: Error, Sendable, CustomStringConvertible {
-    /// What kept the connection from coming about.
+    /// The reason why there was no connection.
     public let description: String
 
     /// A cause.

@@ -3,18 +3,18 @@ package import SluiceBase
 
 /// Reads `Retry-After` (RFC 9110, section 10.2.3): seconds, or an HTTP date.
 package enum RetryAfter {
-    /// The time that an answer asks to wait; nil where it asks for nothing. A date is one of the server's clock, which its
-    /// `Date` tells: what this machine's clock says of it counts only where the answer has none.
+    /// Returns the time that an answer asks to wait; nil if it asks for none. A date refers to the server's clock,
+    /// which its `Date` shows. This machine's clock counts only if the answer has no `Date`.
     package static func duration(_ fields: HTTPFields, now: Timestamp) -> Duration? {
         let sent = fields[.date].flatMap { HTTPDate.timestamp($0) }
         return fields[.retryAfter].flatMap { duration($0, now: sent ?? now) }
     }
 
-    /// How long to wait; zero for a date in the past, nil for what is neither.
+    /// Returns the time to wait; zero for a date in the past, nil for any other text.
     package static func duration(_ field: String, now: Timestamp) -> Duration? {
         let text = field.filter { $0 != " " }
         if !text.isEmpty, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }) {
-            // Longer than a year is a year: the caller's own limit is shorter, and nothing can overflow.
+            // Cut at a year, so that nothing can overflow; the caller's own limit is shorter.
             return .seconds(min(Int64(text) ?? .max, 31_536_000))
         }
         guard let date = HTTPDate.timestamp(field) else { return nil }
@@ -29,7 +29,7 @@ package enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// The time of a date in the preferred form, the only one that may be sent; nil for any other text.
+    /// Returns the time of a date in the preferred form, the only one that may be sent; nil for any other text.
     package static func timestamp(_ field: String) -> Timestamp? {
         let parts = field.split(separator: " ")
         guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT", parts[1].utf8.count == 2,
@@ -40,7 +40,7 @@ package enum HTTPDate {
         return Timestamp("\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z")
     }
 
-    /// A time in the preferred form: whole seconds, the rest cut off.
+    /// Returns a time in the preferred form, truncated to whole seconds.
     package static func text(_ time: Timestamp) -> String {
         let iso = Array(time.text(fractionDigits: 0))
         // 1970-01-01 was a Thursday.

@@ -1,8 +1,8 @@
-/// Which system columns to ask for, on a wire that gives them only when asked.
+/// The system columns to request, on a wire that sends them only on request.
 public struct SystemPropertySelection: Sendable, Hashable {
-    /// The columns' names as the wire has them, or `*` for all; none means not to ask. Default `*`.
+    /// The columns' names on the wire, or `*` for all; an empty list requests none. Default `*`.
     public var standard: [String]
-    /// What to ask of single tables instead, by the table's name.
+    /// The columns to request of single tables instead, by the table's name.
     public var tables: [String: [String]]
 
     /// A selection.
@@ -11,6 +11,6 @@ public struct SystemPropertySelection: Sendable, Hashable {
         self.tables = tables
     }
 
-    /// What to ask of a table.
+    /// Returns the columns to request of a table.
     public func values(for table: String) -> [String] { tables[table] ?? standard }
 }

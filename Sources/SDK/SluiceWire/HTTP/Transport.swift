@@ -1,4 +1,4 @@
-/// The end of the chain: carries a request to a server and brings back the answer.
+/// The end of the chain: sends a request to a server and returns the answer.
 ///
 /// A transport follows no redirect, adds no credential, keeps to `request.context.limits`, and throws ``SluiceError``
 /// of code `network`, `timeout`, `tooLarge` or `cancelled`. An answer of any status is an answer, not an error.

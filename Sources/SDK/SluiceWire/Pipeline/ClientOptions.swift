@@ -1,24 +1,24 @@
 public import SluiceBase
 
-/// What a client is made with besides endpoint, wire, transport and filters.
+/// The options of a client, besides endpoint, wire, transport and filters.
 public struct ClientOptions: Sendable {
-    /// Where tokens come from; nil means that requests carry none.
+    /// The source of tokens; nil means that requests carry none.
     public var tokenProvider: (any TokenProvider)?
-    /// How tokens are sent. Default `X-ZUMO-AUTH`.
+    /// The header field for tokens. Default `X-ZUMO-AUTH`.
     public var tokenScheme: TokenScheme
-    /// How long before a token expires it is refreshed, where the provider knows when it does. Default 60 s.
+    /// The time before a token's expiry at which it is refreshed, if the provider knows the expiry. Default 60 s.
     public var tokenLead: Duration
-    /// For how long a token that was fetched is not replaced again, even if the server refuses it: so that a server
-    /// that refuses every token does not make the provider fetch one for each request. Default 10 s.
+    /// The time for which a new token is not replaced again, even if the server refuses it. So a server that refuses
+    /// every token does not make the provider fetch one for each request. Default 10 s.
     public var tokenCoolDown: Duration
-    /// When requests are sent again.
+    /// The rules for sending requests again.
     public var retry: RetryPolicy
-    /// The bounds of each exchange.
+    /// The limits of each exchange.
     public var limits: Limits
-    /// Which system columns to ask for, on a wire that gives them only when asked.
+    /// The system columns to request, on a wire that sends them only on request.
     public var systemProperties: SystemPropertySelection
-    /// The key by which Mobile Services knows an application, sent as `X-ZUMO-APPLICATION` on the `azure-v1` wire
-    /// alone, and to the endpoint's own origin alone. No description of the options shows it.
+    /// The key that identifies an application to Mobile Services, sent as `X-ZUMO-APPLICATION` only on the `azure-v1`
+    /// wire, and only to the endpoint's own origin. No description of the options shows it.
     public var applicationKey: String? {
         get { key?.text }
         set { key = newValue.map { Secret($0) } }
@@ -27,7 +27,7 @@ public struct ClientOptions: Sendable {
     /// An id of this installation, sent as `X-ZUMO-INSTALLATION-ID` to the endpoint's own origin: a UUID that the
     /// application makes once and keeps. Nil, the default, sends none.
     public var installationID: String?
-    /// Clock, pauses and chance of the retries, and the ids by which logs of client and server find together.
+    /// The clock, pauses and random numbers of the retries, and the ids that connect logs of client and server.
     public var environment: SyncEnvironment
     /// Waits for the deadline of an exchange. Throws when the task is cancelled.
     public var timer: @Sendable (Duration) async throws -> Void

@@ -1,12 +1,12 @@
 internal import HTTPTypes
 public import SluiceBase
 
-/// The request and the answer that an error is about, kept for a caller who wants to look closer.
+/// The request and the answer of an error, kept for callers that need details.
 ///
-/// Fields and query parameters whose names are those of credentials are taken out of both; the rest is what the caller
-/// asked and the server answered, so think before you log it. Its own description says no more than method and status.
+/// Fields and query parameters with a credential's name are removed from both. The rest is the caller's request and
+/// the server's answer, so think before you log it. Its own description shows only method and status.
 public struct Exchange: Sendable {
-    /// After a reference, so that an error stays small.
+    /// Held by reference, so that an error stays small.
     private final class Storage: Sendable {
         let request: Request
         let response: Response
@@ -26,9 +26,9 @@ public struct Exchange: Sendable {
     public var request: Request { storage.request }
     /// The answer as it left the chain.
     public var response: Response { storage.response }
-    /// The wire, by which the record of the answer is read.
+    /// The wire that reads the record of the answer.
     var dialect: Dialect { storage.dialect }
-    /// Which system properties the table takes for the server's.
+    /// The system properties that the table treats as the server's.
     var properties: Set<SystemProperty> { storage.properties }
 
     init(_ request: Request, _ response: Response, _ dialect: Dialect, _ properties: Set<SystemProperty> = .all) {
@@ -36,7 +36,7 @@ public struct Exchange: Sendable {
         var response = response
         request.head.headerFields = Self.withoutCredentials(request.head.headerFields)
         response.head.headerFields = Self.withoutCredentials(response.head.headerFields)
-        // Also of an answer that was carried out and could not be read: the error's text has lost them.
+        // Also of a successful answer that could not be read: the error's text is cleaned already.
         response.body = response.credentials?.hiding(response.body) ?? response.body
         response.head.headerFields =
             response.credentials?.hiding(response.head.headerFields) ?? response.head.headerFields
@@ -59,7 +59,7 @@ extension Exchange: CustomStringConvertible, CustomReflectable {
     /// Method and status: `PATCH, answered 412`.
     public var description: String { "\(request.head.method.rawValue), answered \(response.status)" }
 
-    /// No more than ``description``, so that a dump of an error shows no header and no body.
+    /// Shows only ``description``, so that a dump of an error shows no header and no body.
     public var customMirror: Mirror { Mirror(self, children: [("exchange", description)]) }
 }
 

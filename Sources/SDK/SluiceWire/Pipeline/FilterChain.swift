@@ -1,10 +1,10 @@
 internal import SluiceBase
 
-/// Filters in front of a transport, as a value: a chain with one filter more is another chain.
+/// Filters in front of a transport, as a value: adding a filter makes another chain.
 public struct FilterChain: Sendable {
     /// The filters, the outermost first.
     public let filters: [any Filter]
-    /// What the innermost filter's `next` sends through.
+    /// The transport after the innermost filter.
     public let transport: any Transport
     private let entry: Next
 
@@ -48,7 +48,8 @@ public struct FilterChain: Sendable {
     /// - Throws: ``SluiceError``; for a filter's own error one of code `filter` that names the filter.
     public func send(_ request: Request) async throws -> Response { try await entry(request) }
 
-    /// The error as the caller sees it: an error of Sluice as it is, any other with the name of the link that threw it.
+    /// Returns the error for the caller: an error of Sluice unchanged, any other with the name of the link that threw
+    /// it.
     static func named(
         _ error: any Error, _ code: SluiceError.Code, _ message: String, _ context: RequestContext
     ) -> any Error {

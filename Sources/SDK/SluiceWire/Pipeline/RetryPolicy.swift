@@ -1,18 +1,18 @@
-/// How often and after which pauses a request is sent again.
+/// The rules for sending a request again: the number of attempts and the pauses.
 ///
-/// Sent again are requests that failed for the network (code `network` or `timeout`) or were answered 408, 429, 502,
-/// 503 or 504: reads always, pushes always since each carries an operation that the server's answer identifies, and
-/// other requests only where they cannot have had an effect (429, or no connection came about).
+/// A request is sent again if it failed for the network (code `network` or `timeout`) or was answered 408, 429, 502,
+/// 503 or 504. Reads always are, and so are pushes, because each carries an operation that the server's answer
+/// identifies. Other requests are only if they cannot have had an effect (429, or no connection).
 public struct RetryPolicy: Sendable, Hashable {
-    /// How often a request is sent at the most; 1 means never again. Default 4.
+    /// The maximum number of sends of a request; 1 means no repeats. Default 4.
     public var attempts: Int
     /// The longest pause before the second attempt; it doubles with each further one. Default 0.5 s.
     public var firstPause: Duration
-    /// The longest pause before any attempt. Where a server's `Retry-After` asks for more, its answer is given back at
-    /// once, for a caller who can wait that long: see ``SyncScheduler``. Default 30 s.
+    /// The longest pause before any attempt. If a server's `Retry-After` asks for more, its answer is returned at
+    /// once, for a caller that can wait that long: see ``SyncScheduler``. Default 30 s.
     public var maximumPause: Duration
-    /// How many repeats a client may make on top of a tenth of its answered requests, whatever they are for: when a
-    /// server fails altogether, each request is soon sent once only. Default 20.
+    /// The number of repeats that a client may make in addition to a tenth of its answered requests. So when a server
+    /// fails altogether, each request is soon sent only once. Default 20.
     public var budget: Int
 
     /// A policy.
@@ -26,11 +26,11 @@ public struct RetryPolicy: Sendable, Hashable {
         self.budget = budget
     }
 
-    /// Every request is sent once.
+    /// A policy that sends every request once.
     public static let never = RetryPolicy(attempts: 1)
 
-    /// The pause after an attempt (0 is the first): a random part, at least the half, of the pause doubled each time,
-    /// so that many clients do not come back at once; and no shorter than the server asked for.
+    /// Returns the pause after an attempt (0 is the first). It is a random part, at least half, of a pause that
+    /// doubles each time, so that many clients do not come back at once. It is no shorter than the server asked for.
     package func pause(after attempt: Int, random: Double, asked: Duration?) -> Duration {
         let doubled = firstPause * (1 << min(max(attempt, 0), 20))
         let limit = max(.zero, min(doubled, maximumPause))

@@ -2,11 +2,11 @@ internal import HTTPTypes
 package import SluiceBase
 internal import Synchronization
 
-/// What one server's answers show about the pace at which it wants to be asked, and how many repeats it is still owed.
+/// The pace of requests that one server's answers ask for, and the number of repeats still allowed.
 ///
-/// A client's filtered copies share it on purpose: they ask the same server.
+/// A client's filtered copies share it on purpose, because they use the same server.
 package final class ServerPace: Sendable {
-    /// How long the server asked to be left alone, and when it did.
+    /// The pause that the server asked for, and the time of the request.
     package struct Pause: Sendable, Hashable {
         package var length: Duration
         package var since: Timestamp
@@ -23,10 +23,10 @@ package final class ServerPace: Sendable {
         state = Mutex(State(repeats: self.budget))
     }
 
-    /// What the last answer asked for; nil if it asked for nothing.
+    /// The pause that the last answer asked for; nil if it asked for none.
     package var asked: Pause? { state.withLock { $0.pause } }
 
-    /// Notes an answer, and gives the pause it asks for.
+    /// Notes an answer, and returns the pause it asks for.
     func note(_ response: Response, now: Timestamp) -> Duration? {
         let isRefused = response.status == 429 || response.status >= 500
         let pause = RetryAfter.duration(response.head.headerFields, now: now)
@@ -37,7 +37,7 @@ package final class ServerPace: Sendable {
         return pause
     }
 
-    /// Takes a repeat out of the budget; false if there is none left.
+    /// Takes a repeat out of the budget; returns false if there is none left.
     func takeRepeat() -> Bool {
         state.withLock { state in
             guard state.repeats >= 1 else { return false }

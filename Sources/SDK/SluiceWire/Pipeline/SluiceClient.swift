@@ -1,8 +1,8 @@
 public import SluiceBase
 
-/// The way to one backend: its address, its wire, and the chain of filters in front of a transport.
+/// The access to one backend: its address, its wire, and the chain of filters in front of a transport.
 ///
-/// A client is a value. ``with(_:)`` gives another client and leaves this one as it was.
+/// A client is a value. ``with(_:)`` returns another client and does not change this one.
 ///
 /// ```swift
 /// let client = SluiceClient(endpoint: try Endpoint("https://example.net/app"), transport: AsyncHTTPTransport())
@@ -13,13 +13,13 @@ public struct SluiceClient: Sendable {
     public let endpoint: Endpoint
     /// The backend's wire.
     public let dialect: Dialect
-    /// The caller's own filters, as they were given; ``filterOrder()`` is their order.
+    /// The caller's own filters, in the given order; ``filterOrder()`` is their order in the chain.
     public let filters: [any Filter]
-    /// What the client was made with.
+    /// The options of the client.
     public let options: ClientOptions
     /// The built-in filters around the caller's, and the transport.
     public let chain: FilterChain
-    /// What the server's answers show about the pace at which it wants to be asked.
+    /// The pace of requests that the server's answers ask for.
     package let pace: ServerPace
     /// The credentials of its requests, which no error may hold.
     package let credentials: CredentialBook
@@ -27,13 +27,13 @@ public struct SluiceClient: Sendable {
 
     /// A client.
     ///
-    /// From the outside in a request passes: correlation id, retry, authentication, `filters`, system properties,
-    /// lift of the version, strip of the system properties, client headers, seal, limits, transport; at both ends the
-    /// credentials are taken out of errors. So the caller's
-    /// filters see every attempt, and every system field before it leaves the body.
+    /// From the outside in a request passes: correlation id, retry, authentication, `filters`, system properties, lift
+    /// of the version, strip of the system properties, client headers, seal, limits, transport. At both ends
+    /// credentials are removed from errors. So the caller's filters see every attempt, and every system field before
+    /// it leaves the body.
     ///
-    /// The first of `filters` is the outermost. A ``PlacedFilter`` among them stands where its placement puts it,
-    /// whatever its place in the list; the others keep their order, in the band `default`. Where the placements
+    /// The first of `filters` is the outermost. A ``PlacedFilter`` among them goes where its placement puts it,
+    /// regardless of its place in the list. The others keep their order, in the band `default`. If the placements
     /// contradict each other, every request fails with the reason, which ``filterOrder()`` throws too.
     public init(
         endpoint: Endpoint, dialect: Dialect = .azureV2, transport: any Transport, filters: [any Filter] = [],
@@ -84,24 +84,24 @@ public struct SluiceClient: Sendable {
         chain = FilterChain(links, transport: transport)
     }
 
-    /// The caller's own filters as requests pass them, the outermost first, each with the reason for its place. Call it
-    /// once where placements come from outside of the program.
+    /// Returns the caller's own filters in the order of the chain, the outermost first, each with the reason for its
+    /// place. Call it once if placements come from outside of the program.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` where they contradict each other: see
     ///   ``ChainOrder/resolve(_:known:narrowestFirst:)``.
     public func filterOrder() throws(SluiceError) -> [Ordered<any Filter>] { try FilterOrder.resolve(filters) }
 
-    /// A client with one filter more: inside of those that are there, or where it is placed. This one stays as it is.
-    /// The two share nothing that changes but the token provider, so that a token is refreshed once for both, and what
-    /// the server's answers show about its pace.
+    /// Returns a client with one more filter: inside of the existing ones, or at its own place. This client does not
+    /// change. The two share as changing state only the token provider, so that a token is refreshed once for both,
+    /// and the pace that the server's answers ask for.
     public func with(_ filter: any Filter) -> SluiceClient {
         SluiceClient(
             endpoint: endpoint, dialect: dialect, transport: chain.transport, filters: filters + [filter],
             options: options, pace: pace, credentials: credentials, refresh: refresh)
     }
 
-    /// The same client with another inner end of its chain, which takes requests as the filters make them: the wire's
-    /// adapter is not put around it again, for `chain.transport` has it already.
+    /// Returns the same client with another inner end of its chain, which gets the filters' final requests. The wire's
+    /// adapter is not added again, because `chain.transport` has it already.
     package func sending(through transport: any Transport) -> SluiceClient {
         SluiceClient(
             endpoint: endpoint, dialect: dialect, transport: transport,
@@ -111,6 +111,6 @@ public struct SluiceClient: Sendable {
     /// Sends a request through the chain. An answer of any status is an answer.
     ///
     /// - Throws: ``SluiceError`` of code `network`, `timeout`, `cancelled`, `tooLarge`, `unauthorized` (the token
-    ///   provider failed), or `filter`; and what the filters throw.
+    ///   provider failed), or `filter`; and the filters' own errors.
     public func send(_ request: Request) async throws -> Response { try await chain.send(request) }
 }

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// Sees to it that requests in need of a token at the same time cause one refresh.
+/// Ensures that requests that need a token at the same time cause one refresh.
 ///
 /// A client's filtered copies share it on purpose: they have the same provider, whose refresh must not run twice.
 actor TokenRefresh {
@@ -14,7 +14,7 @@ actor TokenRefresh {
     private var isRunning = false
     private var waiting: [Int: Waiter] = [:]
     private var lastWaiter = 0
-    /// The refresh before, and when it ended.
+    /// The previous refresh, and the time of its end.
     private var last: (refused: String?, outcome: Result<String?, any Error>, at: Timestamp)?
 
     init(_ provider: any TokenProvider, _ options: ClientOptions) {
@@ -25,15 +25,15 @@ actor TokenRefresh {
         executor = options.environment.executor
     }
 
-    /// The token to send now: the provider's, or a fresh one if that is about to expire.
+    /// Returns the token to send now: the provider's, or a new one if that is about to expire.
     func current() async throws -> String? {
         guard let token = try await provider.token() else { return nil }
         guard let expiry = try await provider.expiry(of: token) else { return token }
         let now = now()
         guard now.advanced(by: lead) >= expiry else { return token }
-        // The provider was asked before a refresh ended that began meanwhile, or keeps no token of its own.
+        // A refresh has ended since the provider was asked, or the provider keeps no token of its own.
         if let newer = replacement(of: token) { return newer }
-        // A token may live for less than the lead: one that was just fetched is used until it has expired.
+        // A token may live for less than the lead: a new one is used until it has expired.
         let isValid = now < expiry
         if isValid, !isRunning, let last, isRecent(last.at) { return token }
         do {
@@ -43,8 +43,8 @@ actor TokenRefresh {
         }
     }
 
-    /// The token in the place of `refused`: from the refresh that is running, from the one that has just replaced this
-    /// token, or from a new one. Nil where the one before was not long ago and brought nothing better.
+    /// Returns the token in place of `refused`: from the running refresh, from the previous one if it replaced this
+    /// token, or from a new one. Nil if the previous one was recent and returned nothing better.
     func token(inPlaceOf refused: String?) async throws -> String? {
         if !isRunning, let last {
             if let token = replacement(of: refused) { return token }
@@ -53,7 +53,7 @@ actor TokenRefresh {
         return try await fresh(inPlaceOf: refused)
     }
 
-    /// The token that the refresh before has put in the place of `refused`.
+    /// Returns the token by which the previous refresh replaced `refused`.
     private func replacement(of refused: String?) -> String? {
         guard !isRunning, let last, last.refused == refused, case .success(let token) = last.outcome else { return nil }
         return token == refused ? nil : token
@@ -64,7 +64,7 @@ actor TokenRefresh {
         return now >= time && now < time.advanced(by: coolDown)
     }
 
-    /// Waits for the refresh that runs, or for a new one. A cancelled task waits no longer; the refresh goes on.
+    /// Waits for the running refresh, or for a new one. A cancelled task stops waiting; the refresh goes on.
     private func fresh(inPlaceOf refused: String?) async throws -> String? {
         if !isRunning {
             isRunning = true

@@ -1,11 +1,11 @@
 internal import SluiceBase
 
-/// Which system properties a type declares, and under which name: `version`, or `__version` in a type that was made for
-/// Mobile Services.
+/// The system properties that a type declares, with their names there: `version`, or `__version` in a type that was
+/// made for Mobile Services.
 ///
-/// The type declares it by its coding keys. It is asked to decode itself, and the first thing that a Codable type
-/// does then is to ask for a container by its keys; there the attempt ends, before any property is read. Nothing is
-/// guessed from an instance, and none is made. A type that asks for no keys is taken to want all.
+/// The type declares them by its coding keys. It is asked to decode itself, and a Codable type first asks for a
+/// container by its keys. There the attempt ends, before any property is read. Nothing is guessed from an instance,
+/// and none is made. A type that asks for no keys counts as declaring all.
 package struct DeclaredProperties: Sendable, Hashable {
     package let names: [SystemProperty: String]
     /// The value that the type gives to a record without the property; see ``TableRecord/defaults``.
@@ -30,7 +30,7 @@ extension TableRecord {
     fileprivate static var encodedDefaults: JSON? { defaults.flatMap { try? JSONRecordEncoder().encode($0) } }
 }
 
-/// A decoder that learns which names a type's keys know, and gives nothing.
+/// A decoder that learns the names of a type's keys, and decodes nothing.
 private final class CodingKeyProbe: Decoder {
     private struct Done: Error {}
 

@@ -1,20 +1,20 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// Where a list goes on after a page, and what keeps a walk through it from going round in a circle.
+/// The position of a list after a page. It also detects a server that leads in a circle.
 struct PageCursor: Sendable {
-    /// What asks for the next page.
+    /// The request for the next page.
     let request: Request
-    /// The addresses asked so far, this page's included.
+    /// The addresses requested so far, this page's included.
     private let asked: Set<String>
-    /// The page before that one.
+    /// The page before the next one.
     private let page: RowPage
 
-    /// The cursor after `page`, or nil after the last.
+    /// Returns the cursor after `page`, or nil after the last.
     ///
     /// - Parameter previous: the cursor that led to this page; nil for the first.
-    /// - Throws: ``SluiceError`` of code `brokenProtocol` if the page is the one before once more, or the next page's
-    ///   address one that was asked already.
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` if the page repeats the one before, or the next page's
+    ///   address was requested before.
     static func after(
         _ page: RowPage, _ response: Response, to request: Request, previous: PageCursor?, client: SluiceClient
     ) throws(SluiceError) -> PageCursor? {
@@ -33,7 +33,7 @@ struct PageCursor: Sendable {
         return PageCursor(request: next, asked: asked, page: page)
     }
 
-    /// Whether both hold the same rows. Rows that cannot be told apart by an id are the same if all their bytes are.
+    /// Whether both have the same rows. Rows without an id are compared by their bytes.
     private static func isSame(_ one: RowPage, _ other: RowPage) -> Bool {
         guard one.rows.count == other.rows.count, !one.rows.isEmpty else { return false }
         if one.rows.contains(where: { $0.id.isEmpty }) { return one.bytes == other.bytes }

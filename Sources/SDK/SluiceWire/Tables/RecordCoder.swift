@@ -1,14 +1,13 @@
 package import SluiceBase
 
-/// Turns typed records into the wire's and back: the coding of the type, with the system properties under the names
-/// that each side has for them.
+/// Converts typed records to the wire's and back, by the type's coding and each side's names of the system properties.
 package struct RecordCoder: Sendable {
     /// The names of the system properties that differ: in the type, and on the wire.
     private let renamed: [(member: PropertyName, column: PropertyName)]
     /// The values of properties that a record lacks.
     private let defaults: JSON
 
-    /// A coder for what the type declares, as far as it is among `properties`.
+    /// A coder for the system properties that the type declares and that are among `properties`.
     package init(_ declared: DeclaredProperties, among properties: Set<SystemProperty> = .all, dialect: Dialect) {
         defaults = declared.defaults
         renamed = declared.names.compactMap { property, member in
@@ -18,7 +17,7 @@ package struct RecordCoder: Sendable {
         }
     }
 
-    /// A coder for what the type declares, by the names that those records have for it.
+    /// A coder for the system properties that the type declares, by their names in those records.
     package init(_ declared: DeclaredProperties, asIn records: [JSON]) {
         defaults = declared.defaults
         renamed = declared.names.compactMap { property, member in
@@ -27,10 +26,10 @@ package struct RecordCoder: Sendable {
         }
     }
 
-    /// The record as the wire has it.
+    /// Returns the record in the wire's form.
     ///
-    /// - Parameter withNulls: whether properties that are nil are written as null, which clears them at the server;
-    ///   else they are left out, which leaves them as they are, or to the server's default.
+    /// - Parameter withNulls: whether nil properties are written as null, which clears them at the server. Otherwise
+    ///   they are left out, which keeps their values, or sets the server's default.
     /// - Throws: ``SluiceError`` of code `invalidRecord`; the cause is the `EncodingError`.
     package func encode(_ record: some Encodable, withNulls: Bool, table: String) throws(SluiceError) -> JSON {
         var document: JSON
@@ -53,14 +52,15 @@ package struct RecordCoder: Sendable {
         return document
     }
 
-    /// The record as the wire has it, where what the type reads from one of `originals` and writes back the same is as
-    /// it stands there: a time in other digits, or a property that is not there, has not been changed.
+    /// Returns the record in the wire's form, with unchanged properties as in one of `originals`. A property is
+    /// unchanged if the type reads it from there and writes the same value. So a time in other digits, or a missing
+    /// property, is no change.
     package func encode<Record: Codable>(
         _ record: Record, unchangedFrom originals: [JSON], table: String
     ) throws(SluiceError) -> JSON {
         let written = try encode(record, withNulls: true, table: table)
         var document = written
-        // Of several that are the same to the type the first counts.
+        // If several originals have the same value for the type, the first counts.
         for original in originals.reversed() {
             guard let value = try? decode(Record.self, from: original, table: table, isServers: false),
                 let same = try? encode(value, withNulls: true, table: table)
@@ -70,9 +70,9 @@ package struct RecordCoder: Sendable {
         return document
     }
 
-    /// The typed record of a document.
+    /// Returns the typed record of a document.
     ///
-    /// - Parameter isServers: whether the document is the server's; else it is of the local store.
+    /// - Parameter isServers: whether the document is the server's; else it is the local store's.
     /// - Throws: ``SluiceError`` of code `invalidRecord`, with the server's document as ``SluiceError/serverRecord``;
     ///   the cause is the `DecodingError`.
     package func decode<Record: Decodable>(
@@ -93,7 +93,7 @@ package struct RecordCoder: Sendable {
         }
     }
 
-    /// The values of the documents of the local store that fit the type, with the documents, and an error for each other.
+    /// Returns the local store's documents that fit the type, with their values, and an error for each other document.
     package func sorted<Record: Decodable>(
         _ type: Record.Type, _ documents: [JSON], table: String?
     ) -> (fitting: [JSON], records: [Record], misfits: [SluiceError]) {

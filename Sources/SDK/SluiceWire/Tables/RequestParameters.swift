@@ -1,14 +1,14 @@
 internal import HTTPTypes
 public import SluiceBase
 
-/// Further parameters of a request's query, which a server's scripts look at.
+/// Further parameters of a request's query, for a server's scripts.
 ///
 /// ```swift
 /// // …?source=import&tag=new&tag=vip
 /// try await people.insert(ada, parameters: ["source": "import", "tag": ["new", "vip"]])
 /// ```
 ///
-/// An array repeats the name. Names that begin with `$` are the protocol's own, and are refused where the request is
+/// An array repeats the name. Names that begin with `$` belong to the protocol, and are refused when the request is
 /// made.
 public struct RequestParameters: Sendable, Hashable {
     /// The parameters in order.
@@ -16,7 +16,7 @@ public struct RequestParameters: Sendable, Hashable {
     /// The first name whose value is no text, number, truth value, or array of such.
     private var unfit: String?
 
-    /// Those parameters.
+    /// A list of parameters.
     public init(_ list: [Query.Parameter] = []) { self.list = list }
 
     /// Adds a parameter for a text, a number, or a truth value, and one for each element of an array.
@@ -30,7 +30,7 @@ public struct RequestParameters: Sendable, Hashable {
         }
     }
 
-    /// Checks what the caller gave.
+    /// Checks the caller's parameters.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that is empty or begins with `$`, and for a value
     ///   that is null or an object.
@@ -59,7 +59,7 @@ extension RequestParameters: ExpressibleByDictionaryLiteral {
 }
 
 extension Request {
-    /// Puts parameters after those that the request has.
+    /// Appends parameters to the request's query.
     mutating func append(_ parameters: [Query.Parameter]) {
         guard !parameters.isEmpty, let path = head.path else { return }
         let text = parameters.map { "\(PercentEncoding.query($0.name))=\(PercentEncoding.query($0.value))" }

@@ -2,24 +2,24 @@ public import HTTPTypes
 public import SluiceBase
 
 extension SluiceClient {
-    /// The table of that name, without a type.
+    /// Returns the table of that name, without a type.
     public func table(_ name: String) -> Table { Table(name, client: self) }
 
-    /// The table of that name, whose records are values of `type`.
+    /// Returns the table of that name, whose records are values of `type`.
     public func table<Record: Codable & Sendable>(_ name: String, of type: Record.Type) -> TypedTable<Record> {
         TypedTable(name, client: self)
     }
 
-    /// The table that the type's records are in.
+    /// Returns the table of the type's records.
     public func table<Record: TableRecord>(_ type: Record.Type) -> TypedTable<Record> {
         TypedTable(type.tableName, client: self)
     }
 
-    /// The custom call of that name: `/api/name`.
+    /// Returns the custom call of that name: `/api/name`.
     public func api(_ name: String) -> CustomAPI { CustomAPI(name, client: self) }
 }
 
-/// A custom call of the server: `/api/name`, with whatever its author made of it.
+/// A custom call of the server: `/api/name`, with any content that its author defined.
 ///
 /// ```swift
 /// struct Order: Codable { var sku: String }
@@ -32,8 +32,9 @@ extension SluiceClient {
 /// ```
 ///
 /// Name and path are encoded segment by segment, so no call leaves the endpoint's `/api/name`. Every call throws
-/// ``SluiceError`` by the answer's status as a table's calls do, with ``SluiceError/exchange``; `invalidArgument` for a
-/// name, path, parameter or header that is not sent at all. A call is not queued: without a network it fails.
+/// ``SluiceError`` by the answer's status as a table's calls do, with ``SluiceError/exchange``. It is
+/// `invalidArgument` for an invalid name, path, parameter or header; then nothing is sent. A call is not queued:
+/// without a network it fails.
 public struct CustomAPI: Sendable {
     /// The client.
     public let client: SluiceClient
@@ -45,10 +46,10 @@ public struct CustomAPI: Sendable {
         self.name = name
     }
 
-    /// Calls with bytes or nothing, and gives the answer as it is: any status of 2xx, or 304.
+    /// Calls with bytes or nothing, and returns the answer unchanged: any status of 2xx, or 304.
     ///
     /// - Parameters:
-    ///   - body: the body; say its `Content-Type` in `headers`.
+    ///   - body: the body; set its `Content-Type` in `headers`.
     ///   - path: further segments after the name, not encoded.
     public func send(
         _ body: Body = .empty, method: HTTPRequest.Method = .post, path: [String] = [],
@@ -57,7 +58,7 @@ public struct CustomAPI: Sendable {
         try await answer(body, .apiGeneric, method, path, parameters, headers).response
     }
 
-    /// Calls with JSON or nothing, and gives the JSON of the answer: null if it is empty.
+    /// Calls with JSON or nothing, and returns the JSON of the answer: null if it is empty.
     ///
     /// - Throws: see ``CustomAPI``; `brokenProtocol` for an answer that is not JSON.
     @discardableResult
@@ -69,7 +70,7 @@ public struct CustomAPI: Sendable {
         return try document(await answer(body, .apiJSON, method, path, parameters, headers))
     }
 
-    /// Calls with a value, and gives the answer as a value.
+    /// Calls with a value, and returns the answer as a value.
     ///
     /// - Throws: see ``CustomAPI``; `brokenProtocol` for an answer that is not JSON; `invalidRecord` for a value that
     ///   cannot be sent, or an answer that does not fit `type`, with the `EncodingError` or `DecodingError` as cause.
@@ -86,7 +87,7 @@ public struct CustomAPI: Sendable {
         return try await typed(Body(json: document), type, method, path, parameters, headers)
     }
 
-    /// Calls with nothing, and gives the answer as a value.
+    /// Calls with nothing, and returns the answer as a value.
     ///
     /// - Throws: see ``CustomAPI``; `brokenProtocol` for an answer that is not JSON; `invalidRecord` for one that does
     ///   not fit `type`, with the `DecodingError` as cause.
@@ -114,7 +115,7 @@ public struct CustomAPI: Sendable {
     }
 }
 
-/// How a custom call is sent, and what its answer comes to.
+/// The requests of a custom call, and the reading of their answers.
 extension CustomAPI {
     func answer(
         _ body: Body, _ kind: RequestFeatures, _ method: HTTPRequest.Method, _ path: [String],
@@ -128,7 +129,7 @@ extension CustomAPI {
         return (request, response)
     }
 
-    /// The document of an answer; null for an empty one.
+    /// Returns the document of an answer; null for an empty one.
     func document(_ answer: (request: Request, response: Response)) throws(SluiceError) -> JSON {
         if answer.response.body.isEmpty { return .null }
         do throws(JSONParseError) {
@@ -148,7 +149,7 @@ extension CustomAPI {
         for segment in [name] + path where segment.isEmpty || segment == "." || segment == ".." {
             throw SluiceError(.invalidArgument, "'\(segment)' cannot be a segment of the path of api \(name)")
         }
-        // What frames the message and names its receiver is the transport's.
+        // Header fields that frame the message or name its receiver belong to the transport.
         let reserved: Set<String> = ["host", "content-length", "transfer-encoding", "connection"]
         if let field = headers.first(where: { reserved.contains($0.name.canonicalName) }) {
             throw SluiceError(.invalidArgument, "the header field \(field.name) is the transport's own")

@@ -1,7 +1,7 @@
 public import SluiceBase
 
 extension SluiceError {
-    /// The server's record as a value of a type; nil if the answer held none.
+    /// Returns the server's record as a value of a type; nil if the answer held none.
     ///
     /// ```swift
     /// do {
@@ -21,7 +21,7 @@ extension SluiceError {
         return try coder.decode(type, from: serverRecord, table: table)
     }
 
-    /// The error with what was asked and answered.
+    /// Returns the error with its request and answer.
     func with(_ exchange: Exchange) -> SluiceError {
         var error = exchange.response.credentials?.hiding(self, besides: exchange.dialect.judged) ?? self
         error.exchange = exchange

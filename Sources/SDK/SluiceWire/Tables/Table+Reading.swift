@@ -2,9 +2,9 @@ internal import HTTPTypes
 public import SluiceBase
 
 extension Table {
-    /// The record with that id.
+    /// Returns the record with that id.
     ///
-    /// - Parameter includeDeleted: whether a record that is marked as deleted is given too, where the server does so.
+    /// - Parameter includeDeleted: whether a record that is marked as deleted is returned too, if the server does so.
     /// - Throws: see ``Table``; `notFound` if there is none.
     public func lookup(
         id: some RecordIDConvertible, includeDeleted: Bool = false, parameters: RequestParameters = [:]
@@ -19,11 +19,10 @@ extension Table {
         return record
     }
 
-    /// The record as the server has it now. The server is asked for it only if it has another version
-    /// (`If-None-Match`); otherwise what comes back is `record`. A record without an id is given back without a
-    /// request.
+    /// Returns the server's current record. The server sends it only if it has another version (`If-None-Match`);
+    /// otherwise `record` is returned. A record without an id is returned without a request.
     ///
-    /// - Throws: see ``Table``; `notFound` if there is none any more.
+    /// - Throws: see ``Table``; `notFound` if it no longer exists.
     public func refresh(_ record: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
         try TableRules.validate(table: name)
         guard let id = try TableRules.id(of: record, table: name, dialect: dialect) else { return record }
@@ -33,28 +32,28 @@ extension Table {
         return try await self.record(request, parameters) ?? record
     }
 
-    /// The first page of the records that match. The query's table is replaced by this one.
+    /// Returns the first page of the records that match. The query's table is replaced by this one.
     ///
-    /// - Throws: see ``Table``; `invalidQuery` for a query that cannot be.
+    /// - Throws: see ``Table``; `invalidQuery` for an invalid query.
     public func read(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> TablePage<JSON> {
         try TableRules.validate(table: name)
         return try await page(try list(query), parameters, after: nil)
     }
 
-    /// The page after that one; nil after the last. User parameters go along.
+    /// Returns the page after that one; nil after the last. It keeps the user parameters.
     ///
-    /// - Throws: see ``Table``; `brokenProtocol` if the server sends the same page once more.
+    /// - Throws: see ``Table``; `brokenProtocol` if the server repeats the page.
     public func read(after page: TablePage<JSON>) async throws -> TablePage<JSON>? {
         guard let cursor = page.cursor else { return nil }
         return try await self.page(cursor.request, [:], after: cursor)
     }
 
-    /// The first page of what a text of OData asks for.
+    /// Returns the first page for an OData text.
     ///
     /// - Parameter odata: a query (`$filter=year ge 1990&$top=5`, with or without a question mark), a path below the
     ///   endpoint's with or without a query (`/api/films?$top=5`: a custom call that answers as a table does), or a
-    ///   whole address at the endpoint's own origin. What no address may hold is percent-encoded; `&`, `+` and `%` in
-    ///   a value must be so already.
+    ///   whole address at the endpoint's own origin. Characters that are not allowed in an address are
+    ///   percent-encoded; `&`, `+` and `%` in a value must be so already.
     /// - Throws: see ``Table``; `invalidArgument` for an address at another origin.
     public func read(odata: String, parameters: RequestParameters = [:]) async throws -> TablePage<JSON> {
         try TableRules.validate(table: name)
@@ -64,7 +63,7 @@ extension Table {
         return try await page(request, parameters, after: nil)
     }
 
-    /// How many records match the query's filter, whatever its `top` and `skip` are.
+    /// Counts the records that match the query's filter, regardless of its `top` and `skip`.
     ///
     /// - Throws: see ``Table``; `brokenProtocol` if the server does not report it.
     public func count(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> Int {
@@ -81,8 +80,8 @@ extension Table {
         return count
     }
 
-    /// All pages of the records that match, each asked for when it is wanted. A query for some properties brings the
-    /// `id` as well, by which the pages are told apart.
+    /// Returns all pages of the records that match, each requested on demand. A query for some properties also brings
+    /// the `id`, because it distinguishes the pages.
     public func pages(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TablePages<JSON> {
         var query = query ?? Query(name)
         if !query.select.isEmpty, !query.select.contains(dialect.columns.id) { query.select.append(dialect.columns.id) }
@@ -91,7 +90,7 @@ extension Table {
             next: { try await read(after: $0) })
     }
 
-    /// All records that match, page after page; as ``pages(_:parameters:)``.
+    /// Returns all records that match, page after page; as ``pages(_:parameters:)``.
     public func records(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TableRecords<JSON> {
         TableRecords(pages: pages(query, parameters: parameters))
     }
@@ -105,7 +104,7 @@ extension Table {
     }
 }
 
-/// Where a text of OData asks: a query, a path below the endpoint's, or a whole address.
+/// The target of an OData text: a query, a path below the endpoint's, or a whole address.
 struct ODataAddress {
     private let text: Substring
     private let table: String
@@ -115,8 +114,8 @@ struct ODataAddress {
         self.table = table
     }
 
-    /// The path with query to ask `endpoint` for. What no address may hold is percent-encoded, and the endpoint's own
-    /// query goes along.
+    /// Returns the path with query for a request to `endpoint`. Characters that are not allowed in an address are
+    /// percent-encoded, and the endpoint's own query is added.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for an address at another origin than the endpoint's.
     func path(at endpoint: Endpoint) throws(SluiceError) -> String {
@@ -137,7 +136,7 @@ struct ODataAddress {
         return joined(String(path), text.hasPrefix("?") ? text : "?\(text)"[...], endpoint)
     }
 
-    /// Path and query, the query with its question mark.
+    /// Joins path and query, the query with its question mark.
     private func joined(_ path: String, _ query: Substring, _ endpoint: Endpoint) -> String {
         let query = PercentEncoding.mended(query.dropFirst())
         var target = QueryString(ofPath: "\(PercentEncoding.mended(path))?\(query)")

@@ -3,8 +3,8 @@ public import SluiceBase
 
 /// A table at the server, without a type: its records are JSON objects.
 ///
-/// Every call goes to the server through the client's filters, at once, and stores nothing here: for a program that
-/// must go on without a network there is ``SyncTable``.
+/// Every call goes to the server through the client's filters, at once, and stores nothing locally. ``SyncTable`` is
+/// for programs that must work without a network.
 ///
 /// ```swift
 /// let people = client.table("people")
@@ -13,19 +13,19 @@ public import SluiceBase
 /// ada = try await people.update(ada)
 /// ```
 ///
-/// What comes back is the server's record. A change carries the version of the record it was made on, and is refused
-/// with `preconditionFailed` if the server has another by now; a record without a version is changed as it stands.
+/// Calls return the server's record. A change carries the version of the record it was made on, and is refused with
+/// `preconditionFailed` if the server has another version. A record without a version is changed without a condition.
 ///
-/// Calls throw ``SluiceError``: `invalidTable`, `invalidRecord` and `invalidArgument` for what is not sent at all;
-/// `notFound`, `conflict`, `preconditionFailed` and the like for what the server refuses, with
-/// ``SluiceError/serverRecord`` where it sent one and ``SluiceError/exchange``; `network`, `timeout` and `cancelled`.
-/// After one of the last three the server may have done what it was asked, or not.
+/// Calls throw ``SluiceError``. `invalidTable`, `invalidRecord` and `invalidArgument` mean that nothing was sent.
+/// `notFound`, `conflict`, `preconditionFailed` and the like are refusals of the server, with
+/// ``SluiceError/exchange``, and with ``SluiceError/serverRecord`` if it sent one. After `network`, `timeout` and
+/// `cancelled` it is unknown whether the server carried out the request.
 public struct Table: Sendable {
     /// The client.
     public let client: SluiceClient
     /// The table's name.
     public let name: String
-    /// Which system properties to ask for on a wire that gives them only when asked; nil leaves it to the client's
+    /// The system properties to request on a wire that sends them only on request. Nil leaves it to the client's
     /// options, whose default is all.
     public var systemProperties: Set<SystemProperty>?
     /// The kind of table that is reported to the server.
@@ -39,7 +39,7 @@ public struct Table: Sendable {
 
     var dialect: Dialect { client.dialect }
 
-    /// Adds a record. Without an `id` the server makes one; an integer id must be absent, null or 0.
+    /// Adds a record. Without an `id` the server assigns one; an integer id must be absent, null or 0.
     ///
     /// - Returns: the server's record.
     /// - Throws: see ``Table``; `conflict` if there is a record with that id already.
@@ -57,8 +57,8 @@ public struct Table: Sendable {
         return try await changed(request, parameters, sent: record)
     }
 
-    /// Changes properties of a record: those that `changes` does not name stay. On a wire whose updates are PUT
-    /// (`azure-v3`, `datasync`) it must be the record whole, as for ``replace(_:parameters:)``.
+    /// Changes properties of a record; properties that `changes` does not name stay. On a wire whose updates are PUT
+    /// (`azure-v3`, `datasync`) it must be the whole record, as for ``replace(_:parameters:)``.
     ///
     /// - Parameter changes: the new values, the record's `id`, and its version where the change depends on it.
     /// - Returns: the server's record.
@@ -71,7 +71,7 @@ public struct Table: Sendable {
         return try await changed(request, parameters, sent: record)
     }
 
-    /// Puts a record in the place of the one that the server has (PUT): what it does not name is lost.
+    /// Replaces the server's record (PUT). Properties that `record` does not name are lost.
     ///
     /// - Returns: the server's record.
     /// - Throws: see ``Table``.
@@ -91,7 +91,7 @@ public struct Table: Sendable {
         try await delete(id: id, version: record[dialect.columns.version]?.string, parameters: parameters)
     }
 
-    /// Deletes a record, whatever its version unless one is given.
+    /// Deletes a record, in any version unless one is given.
     ///
     /// - Throws: see ``Table``; `notFound` if there is none.
     public func delete(
@@ -103,8 +103,8 @@ public struct Table: Sendable {
         _ = try await record(request, parameters)
     }
 
-    /// The record with its id checked, and without its version where the id is an integer: servers keep versions only
-    /// of records with text ids.
+    /// Returns the record with its id checked, and without its version if the id is an integer: servers keep versions
+    /// only of records with text ids.
     private func identified(_ record: JSON) throws(SluiceError) -> (RecordID, JSON) {
         try TableRules.validate(table: name)
         let id = try TableRules.requiredID(of: record, table: name, dialect: dialect)
@@ -139,7 +139,7 @@ extension Table {
         try await undelete(try validated(id), version, parameters)
     }
 
-    /// Brings a deleted record back, as the server has it, if it still has the version that `record` has.
+    /// Brings a deleted record back in the server's state, if it still has the version that `record` has.
     ///
     /// - Returns: the server's record.
     /// - Throws: as ``undelete(id:version:parameters:)``.
@@ -159,8 +159,8 @@ extension Table {
         var whole: JSON?
         var version = version
         if dialect.undelete == .put {
-            // The wire brings a record back by putting it there whole, so it has to be read first; and what is put
-            // must still be what was read.
+            // The wire brings a record back by a PUT of the whole record, so it has to be read first. The version
+            // ensures that it is unchanged since.
             let found = try await lookup(id: id, includeDeleted: true, parameters: parameters)
             whole = found
             version = version ?? found[dialect.columns.version]?.string
@@ -171,11 +171,11 @@ extension Table {
     }
 }
 
-/// How a table's requests are sent, and what their answers come to.
+/// The requests of a table, and the reading of their answers.
 extension Table {
     /// Sends a request as one of this table's.
     ///
-    /// - Returns: what was sent into the chain, and the answer.
+    /// - Returns: the request as it entered the chain, and the answer.
     func send(_ request: Request, _ parameters: RequestParameters = [:]) async throws -> (Request, Response) {
         var request = request
         request.append(try parameters.validated(table: name))
@@ -184,14 +184,14 @@ extension Table {
         do {
             return (request, try await client.send(request))
         } catch var error as SluiceError {
-            // A transport need not know what the request is about.
+            // A transport need not know the request's table and record.
             error.table = error.table ?? name
             error.recordID = error.recordID ?? request.context.recordID
             throw error
         }
     }
 
-    /// The record of the answer; nil where it has none by right.
+    /// Returns the record of the answer; nil for an answer that needs none.
     func record(_ request: Request, _ parameters: RequestParameters) async throws -> JSON? {
         let (request, response) = try await send(request, parameters)
         do {
@@ -201,8 +201,8 @@ extension Table {
         }
     }
 
-    /// The server's record after a change. A server that answers without one (204) has taken what was sent; its version
-    /// is then that of the entity tag, or unknown.
+    /// Returns the server's record after a change. A server that answers without one (204) has accepted the sent
+    /// record. Its version is then the entity tag's, or unknown.
     func changed(_ request: Request, _ parameters: RequestParameters, sent: JSON) async throws -> JSON {
         let (request, response) = try await send(request, parameters)
         do {
@@ -216,7 +216,7 @@ extension Table {
         return record
     }
 
-    /// The page of the answer to a list.
+    /// Returns the page of the answer to a list.
     func page(_ request: Request, _ parameters: RequestParameters, after previous: PageCursor?) async throws
         -> TablePage<JSON>
     {

@@ -4,16 +4,16 @@ internal import SluiceBase
 public struct TablePage<Row: Sendable>: Sendable {
     /// The rows in the server's order.
     public let rows: [Row]
-    /// How many rows the query has in all, if it was asked and the server reported it.
+    /// The number of rows of the whole query, if it was requested and the server reported it.
     public let count: Int?
-    /// Where the next page is.
+    /// The position of the next page; nil after the last.
     let cursor: PageCursor?
 
-    /// Whether there may be a further page. On a wire that does not show where its lists end this is so until a page
-    /// comes without a row.
+    /// Whether there may be a further page. On a wire that does not mark the end of its lists it is true until a page
+    /// is empty.
     public var hasNext: Bool { cursor != nil }
 
-    /// The page with other rows in the same place.
+    /// Returns the page with converted rows, at the same position.
     func map<Other>(_ body: (Row) throws(SluiceError) -> Other) throws(SluiceError) -> TablePage<Other> {
         var others: [Other] = []
         others.reserveCapacity(rows.count)
@@ -22,24 +22,24 @@ public struct TablePage<Row: Sendable>: Sendable {
     }
 }
 
-/// A list of a table's pages, each asked for when it is wanted.
+/// A list of a table's pages, each requested on demand.
 ///
-/// The walk ends with the last page, at an empty one, and when as many rows have come as the query's `top` asks for. It
-/// goes where the server reports (`nextLink`, `Link`), else on by `$skip`, and never to another server.
+/// The walk ends with the last page, at an empty one, and when the query's `top` is reached. It follows the server's
+/// link (`nextLink`, `Link`), else it goes on by `$skip`, and never to another server.
 ///
-/// Cancelling the task ends it with a ``SluiceError`` of code `cancelled`. A server that sends the same page twice in a
-/// row, or leads back to one that was there before, ends it with one of code `brokenProtocol`.
+/// Cancelling the task ends it with a ``SluiceError`` of code `cancelled`. A server that sends the same page twice in
+/// a row, or leads back to an earlier one, ends it with one of code `brokenProtocol`.
 public struct TablePages<Row: Sendable>: AsyncSequence, Sendable {
     let first: @Sendable () async throws -> TablePage<Row>
     let next: @Sendable (TablePage<Row>) async throws -> TablePage<Row>?
 
-    /// Asks for one page after the other.
+    /// Requests one page after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let pages: TablePages
         fileprivate var last: TablePage<Row>?
         fileprivate var isOver = false
 
-        /// The next page; nil after the last.
+        /// Returns the next page; nil after the last.
         public mutating func next() async throws -> TablePage<Row>? {
             if isOver { return nil }
             // After an error the walk is over.
@@ -52,6 +52,6 @@ public struct TablePages<Row: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// A walk from the first page.
+    /// Returns a walk from the first page.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
 }

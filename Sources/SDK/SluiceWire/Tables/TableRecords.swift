@@ -1,4 +1,4 @@
-/// A list of a table's records, page after page, each page asked for when the one before is used up.
+/// A list of a table's records, page after page. Each page is requested when the one before is used up.
 ///
 /// ```swift
 /// for try await person in people.records(Query("people").sorted(by: "name")) { print(person.name) }
@@ -8,12 +8,12 @@
 public struct TableRecords<Row: Sendable>: AsyncSequence, Sendable {
     let pages: TablePages<Row>
 
-    /// Gives one record after the other.
+    /// Returns one record after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var pages: TablePages<Row>.AsyncIterator
         fileprivate var rows: ArraySlice<Row> = []
 
-        /// The next record; nil after the last.
+        /// Returns the next record; nil after the last.
         public mutating func next() async throws -> Row? {
             while rows.isEmpty {
                 guard let page = try await pages.next() else { return nil }
@@ -23,6 +23,6 @@ public struct TableRecords<Row: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// A walk from the first record.
+    /// Returns a walk from the first record.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: pages.makeAsyncIterator()) }
 }

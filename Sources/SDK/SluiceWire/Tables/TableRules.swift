@@ -1,8 +1,8 @@
 internal import SluiceBase
 
-/// What the online tables of all clients of the family accept for an id and a name.
+/// The rules for ids and names that the online tables of all clients of the family share.
 enum TableRules {
-    /// Checks a table's name, which is one segment of a path: by the rule of ids.
+    /// Checks a table's name, which is one segment of a path, by the rule of ids.
     ///
     /// - Throws: ``SluiceError`` of code `invalidTable`.
     static func validate(table: String) throws(SluiceError) {
@@ -14,7 +14,7 @@ enum TableRules {
         }
     }
 
-    /// Checks an id that a request is to go to.
+    /// Checks the id of a request.
     ///
     /// - Throws: ``SluiceError`` of code `invalidRecord` for a text that is no id, an integer below 1, and
     ///   any integer on a wire that has none.
@@ -31,11 +31,12 @@ enum TableRules {
         }
     }
 
-    /// The id of a record; nil if it is absent, null, or 0, which is which in a typed record means that it has none
-    /// yet.
+    /// Returns the id of a record. It is nil if it is absent, null, or 0, which means in a typed record that it has
+    /// none yet.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no object, for an id that is not allowed, and for
-    ///   a text named `Id`, `ID` or `iD`, which a server would take for the id, on a wire where that is no other property.
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for a value that is no object, for an id that is not allowed,
+    ///   and for a text named `Id`, `ID` or `iD`, because a server would use it as the id; on a wire with key
+    ///   properties of their own names it is allowed.
     static func id(
         of record: JSON, table: String, dialect: Dialect, isNew: Bool = false
     ) throws(SluiceError) -> RecordID? {
@@ -63,7 +64,7 @@ enum TableRules {
         return id
     }
 
-    /// The id of a record that must have one.
+    /// Returns the id of a record that must have one.
     ///
     /// - Throws: as ``id(of:table:dialect:)``, and if there is none.
     static func requiredID(of record: JSON, table: String, dialect: Dialect) throws(SluiceError) -> RecordID {

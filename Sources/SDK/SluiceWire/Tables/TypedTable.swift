@@ -9,12 +9,12 @@ public import SluiceBase
 /// ada = try await people.update(ada)
 /// ```
 ///
-/// It does what ``Table`` does, and gives the server's record back as a new value. The type codes itself: a property
-/// that it does not declare is not read, and on `update` not touched where the wire has PATCH. A property that is nil
-/// is left out of an insert, so that the server's default stands, and sent as null by an update, which clears it.
+/// It does the same as ``Table``, and returns the server's record as a new value. The type codes itself: a property
+/// that it does not declare is not read, and an `update` leaves it alone if the wire has PATCH. A nil property is left
+/// out of an insert, so that the server's default applies. An update sends it as null, which clears it.
 ///
-/// Beside the errors of ``Table`` there is `invalidRecord` for a record of the server's that does not fit the type; the
-/// change was made all the same, and ``SluiceError/serverRecord`` is what the server has.
+/// In addition to the errors of ``Table`` there is `invalidRecord` for a server's record that does not fit the type.
+/// The change was made nevertheless, and ``SluiceError/serverRecord`` is the server's record.
 public struct TypedTable<Record: Codable & Sendable>: Sendable {
     private var base: Table
     private let declared: DeclaredProperties
@@ -30,8 +30,8 @@ public struct TypedTable<Record: Codable & Sendable>: Sendable {
     /// The table's name.
     public var name: String { base.name }
 
-    /// Which of the properties `createdAt`, `updatedAt`, `version` and `deleted` are the server's: those that the type
-    /// declares. Take one away where a table of Mobile Services has a column of its own by that name.
+    /// The properties among `createdAt`, `updatedAt`, `version` and `deleted` that are the server's: by default the
+    /// ones that the type declares. Remove one if a table of Mobile Services has its own column by that name.
     public var systemProperties: Set<SystemProperty> {
         get { base.systemProperties ?? [] }
         set { base.systemProperties = newValue }
@@ -40,7 +40,7 @@ public struct TypedTable<Record: Codable & Sendable>: Sendable {
     /// The same table without the type: same server, same filters.
     var untyped: Table { base }
 
-    /// Adds a record. Without an id (nil, or 0 for an integer) the server makes one.
+    /// Adds a record. Without an id (nil, or 0 for an integer) the server assigns one.
     ///
     /// - Returns: the server's record.
     /// - Throws: see ``TypedTable``; `conflict` if there is a record with that id already.
@@ -58,8 +58,7 @@ public struct TypedTable<Record: Codable & Sendable>: Sendable {
         try value(await base.update(try document(record, withNulls: true), parameters: parameters))
     }
 
-    /// Puts a record in the place of the one that the server has (PUT): columns that the type does not declare are
-    /// lost.
+    /// Replaces the server's record (PUT). Columns that the type does not declare are lost.
     ///
     /// - Returns: the server's record.
     /// - Throws: see ``TypedTable``.
@@ -75,7 +74,7 @@ public struct TypedTable<Record: Codable & Sendable>: Sendable {
         try await base.delete(try document(record, withNulls: false), parameters: parameters)
     }
 
-    /// Deletes a record, whatever its version unless one is given.
+    /// Deletes a record, in any version unless one is given.
     ///
     /// - Throws: see ``TypedTable``; `notFound` if there is none.
     public func delete(
@@ -116,9 +115,9 @@ public struct TypedTable<Record: Codable & Sendable>: Sendable {
 }
 
 extension TypedTable {
-    /// The record with that id.
+    /// Returns the record with that id.
     ///
-    /// - Parameter includeDeleted: whether a record that is marked as deleted is given too, where the server does so.
+    /// - Parameter includeDeleted: whether a record that is marked as deleted is returned too, if the server does so.
     /// - Throws: see ``TypedTable``; `notFound` if there is none.
     public func lookup(
         id: some RecordIDConvertible, includeDeleted: Bool = false, parameters: RequestParameters = [:]
@@ -126,53 +125,53 @@ extension TypedTable {
         try value(await untyped.lookup(id: id, includeDeleted: includeDeleted, parameters: parameters))
     }
 
-    /// The record as the server has it now; `record` itself if that still has its version, or no id.
+    /// Returns the server's current record; `record` itself if its version is still current, or if it has no id.
     ///
-    /// - Throws: see ``TypedTable``; `notFound` if there is none any more.
+    /// - Throws: see ``TypedTable``; `notFound` if it no longer exists.
     public func refresh(_ record: Record, parameters: RequestParameters = [:]) async throws -> Record {
         let document = try document(record, withNulls: false)
         let fresh = try await untyped.refresh(document, parameters: parameters)
-        // What came back untouched need not make its way through the coders.
+        // An unchanged record need not be decoded again.
         return fresh.handle === document.handle ? record : try value(fresh)
     }
 
-    /// The first page of the records that match; as ``Table/read(_:parameters:)``.
+    /// Returns the first page of the records that match; as ``Table/read(_:parameters:)``.
     ///
-    /// - Throws: see ``TypedTable``; `invalidQuery` for a query that cannot be.
+    /// - Throws: see ``TypedTable``; `invalidQuery` for an invalid query.
     public func read(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> TablePage<Record> {
         try await untyped.read(query, parameters: parameters).map(value)
     }
 
-    /// The page after that one; nil after the last.
+    /// Returns the page after that one; nil after the last.
     ///
-    /// - Throws: see ``TypedTable``; `brokenProtocol` if the server sends the same page once more.
+    /// - Throws: see ``TypedTable``; `brokenProtocol` if the server repeats the page.
     public func read(after page: TablePage<Record>) async throws -> TablePage<Record>? {
         let place = TablePage<JSON>(rows: [], count: nil, cursor: page.cursor)
         return try await untyped.read(after: place)?.map(value)
     }
 
-    /// The first page of what a text of OData asks for; as ``Table/read(odata:parameters:)``.
+    /// Returns the first page for an OData text; as ``Table/read(odata:parameters:)``.
     ///
     /// - Throws: see ``TypedTable``; `invalidArgument` for an address at another origin.
     public func read(odata: String, parameters: RequestParameters = [:]) async throws -> TablePage<Record> {
         try await untyped.read(odata: odata, parameters: parameters).map(value)
     }
 
-    /// How many records match the query's filter; as ``Table/count(_:parameters:)``.
+    /// Counts the records that match the query's filter; as ``Table/count(_:parameters:)``.
     ///
     /// - Throws: see ``TypedTable``; `brokenProtocol` if the server does not report it.
     public func count(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> Int {
         try await untyped.count(query, parameters: parameters)
     }
 
-    /// All pages of the records that match, each asked for when it is wanted.
+    /// Returns all pages of the records that match, each requested on demand.
     public func pages(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TablePages<Record> {
         let pages = untyped.pages(query, parameters: parameters)
         return TablePages(
             first: { try await pages.first().map(value) }, next: { try await read(after: $0) })
     }
 
-    /// All records that match, page after page.
+    /// Returns all records that match, page after page.
     public func records(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TableRecords<Record> {
         TableRecords(pages: pages(query, parameters: parameters))
     }

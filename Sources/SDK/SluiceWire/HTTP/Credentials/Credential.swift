@@ -1,10 +1,10 @@
 internal import SluiceBase
 
-/// A value that a request was sent with and that no error may repeat.
+/// A value of a request that no error may repeat.
 struct Credential: Sendable, Hashable {
-    /// The shortest text that is looked for in errors: a shorter one would be found in ordinary words.
+    /// The shortest text that is searched for in errors: a shorter one would occur in ordinary words.
     private static let shortest = 4
-    /// The same for an encoded text, a part of a JSON Web Token, and a value that is not known to be a credential.
+    /// The same for an encoded text, a part of a JSON Web Token, and a value that may be no credential.
     private static let shortestPart = 8
 
     private let value: Secret
@@ -21,17 +21,17 @@ struct Credential: Sendable, Hashable {
         var bytes: [UInt8]
         /// Whether it is in base64 or hexadecimal.
         var isEncoded: Bool
-        /// Whether any longer piece of it says too much, and not its beginning alone.
+        /// Whether any longer piece of it has to be hidden, and not only its beginning.
         var hidesPieces = false
     }
 
-    /// All forms that are looked for.
+    /// All forms to search for.
     var forms: [Form] {
         var forms: [Form] = []
         let whole = value.text
         for part in parts {
             let bytes = Array(part.utf8)
-            // The pieces of what is in the value are pieces of the value.
+            // A part inside of the value has no pieces that are not the value's own.
             let hidesPieces = isNamed && (bytes.count == whole.utf8.count || !whole.contains(part))
             func add(_ bytes: [UInt8], isEncoded: Bool) {
                 forms.append(Form(bytes: bytes, isEncoded: isEncoded, hidesPieces: hidesPieces))
@@ -50,8 +50,8 @@ struct Credential: Sendable, Hashable {
         return forms
     }
 
-    /// The value and what it is made of: the token after a scheme's name, the values of cookies and of a scheme's
-    /// parameters, user and password of `Basic`, the three parts of a JSON Web Token.
+    /// The value and its parts: the token after a scheme's name, the values of cookies and of a scheme's parameters,
+    /// user and password of `Basic`, the three parts of a JSON Web Token.
     private var parts: [String] {
         let whole = value.text
         guard isNamed else { return whole.utf8.count >= Self.shortestPart ? [whole] : [] }
@@ -77,7 +77,7 @@ struct Credential: Sendable, Hashable {
         return parts.filter { $0.utf8.count >= Self.shortest && seen.insert(Array($0.utf8)).inserted }
     }
 
-    /// The parts of a JSON Web Token.
+    /// Returns the parts of a JSON Web Token.
     private static func tokenParts(of word: Substring) -> [String] {
         let parts = word.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count < 3 ? [] : parts.filter { $0.utf8.count >= shortestPart }.map(String.init)

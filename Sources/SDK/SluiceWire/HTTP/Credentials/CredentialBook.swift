@@ -2,19 +2,19 @@ package import HTTPTypes
 package import SluiceBase
 internal import Synchronization
 
-/// Remembers the credentials that a client's requests were sent with, and takes them out of what the server, filters
-/// and transports say.
+/// Remembers the credentials of a client's requests, and removes them from texts of the server, filters and
+/// transports.
 ///
-/// All requests of a client share one book: a server may repeat the token of an earlier request, or that of another
-/// part of a batch.
+/// All requests of a client share one book: a server may repeat the token of an earlier request, or of another part of
+/// a batch.
 package final class CredentialBook: Sendable {
-    /// How many credentials are remembered, the newest, and how many values that may be some.
+    /// The number of credentials that are remembered, the newest, and of values that may be some.
     private static let most = 32
 
     private struct State {
-        /// In the order in which they were last sent.
+        /// The credentials, in the order of their last send.
         var credentials: [Credential] = []
-        /// Nil after a change.
+        /// The searches for all and for named credentials; nil after a change.
         var search: CredentialSearch?
         var namedSearch: CredentialSearch?
 
@@ -26,7 +26,7 @@ package final class CredentialBook: Sendable {
     package init() {}
 
     /// Remembers a request's credentials: the values of header fields, of query parameters with a credential's name,
-    /// and what stands before the `@` of the authority.
+    /// and the part before the `@` of the authority.
     package func note(_ request: HTTPRequest) {
         var found: [Credential] = []
         for field in request.headerFields where !field.value.isEmpty {
@@ -74,7 +74,7 @@ package final class CredentialBook: Sendable {
         }
     }
 
-    /// Looks for all that is remembered.
+    /// The search for all remembered values.
     var search: CredentialSearch {
         state.withLock { state in
             let search = state.search ?? CredentialSearch(state.credentials)
@@ -83,7 +83,7 @@ package final class CredentialBook: Sendable {
         }
     }
 
-    /// Looks for what was sent under the name of a credential.
+    /// The search for values that were sent under a credential's name.
     var namedSearch: CredentialSearch {
         state.withLock { state in
             let search = state.namedSearch ?? CredentialSearch(state.credentials.filter(\.isNamed))
@@ -92,17 +92,17 @@ package final class CredentialBook: Sendable {
         }
     }
 
-    /// The text without credentials.
+    /// Returns the text without credentials.
     package func hiding(_ text: String) -> String { search.hiding(text) ?? text }
 }
 
 extension CredentialBook {
-    /// An answer of which no error can be made that holds a credential.
+    /// Returns an answer that cannot bring a credential into an error.
     ///
-    /// Records are data and stay as they are, also those of refusals, by which conflicts are judged; and so does the
-    /// answer to a list, a lookup or a custom call that the server carried out. Of every other answer the header fields
-    /// that hold a credential are left out, except those by which the answer is judged, and the body's texts lose it. What
-    /// is told of an answer loses all of it: see ``Exchange``.
+    /// Records are data and stay unchanged, also in refusals, because conflicts are judged by them. So does a
+    /// successful answer to a list, a lookup or a custom call. From every other answer the header fields with a
+    /// credential are removed, except for the ones that the protocol needs, and its body's texts are cleaned. Reports
+    /// about an answer hide all of it: see ``Exchange``.
     func hiding(_ response: Response, to context: RequestContext, idColumn: PropertyName) -> Response {
         var response = response
         response.credentials = self
@@ -133,16 +133,16 @@ extension CredentialBook {
         "retry-after", "x-sluice-batch",
     ]
 
-    /// The fields without those that hold a credential.
+    /// Returns the fields without the ones that hold a credential.
     func hiding(_ fields: HTTPFields) -> HTTPFields {
         let search = search
         return HTTPFields(fields.filter { search.hiding($0.value) == nil })
     }
 
-    /// The record as it is shown to people: without what was sent under a credential's name. What was sent under
-    /// another name may well be the record's own.
+    /// Returns the record for display: without values that were sent under a credential's name. A value that was sent
+    /// under another name may be the record's own.
     ///
-    /// - Parameter columns: the properties that programs judge by, which stay as they are.
+    /// - Parameter columns: the properties with a meaning for programs, which stay unchanged.
     package func hiding(_ record: JSON, besides columns: Set<PropertyName>) -> JSON {
         let search = namedSearch
         func hidden(_ value: JSON) -> JSON {
@@ -164,12 +164,12 @@ extension CredentialBook {
             })
     }
 
-    /// The body without credentials.
+    /// Returns the body without credentials.
     package func hiding(_ body: Body) -> Body {
         search.hiding(body.bytes).map { Body(bytes: $0, maximumValues: body.maximumValues) } ?? body
     }
 
-    /// The error without credentials, in its message, its record and its causes.
+    /// Returns the error without credentials, in its message, its record and its causes.
     ///
     /// - Parameter columns: see ``hiding(_:besides:)``.
     package func hiding(_ error: SluiceError, besides columns: Set<PropertyName> = []) -> SluiceError {
@@ -190,33 +190,33 @@ extension CredentialBook {
     }
 }
 
-/// Stands for an error whose text held a credential.
+/// Replaces an error whose text held a credential.
 struct HiddenCause: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Finds credentials in texts, in whatever case and with whatever escapes the texts repeat them.
+/// Finds credentials in texts, in any case and with any escapes.
 struct CredentialSearch: Sendable {
-    /// What stands in a credential's place.
+    /// The text in place of a credential.
     static let mark = "(hidden)"
-    /// How many bytes of a credential have to be there where a text has a piece of it.
+    /// The minimum number of bytes by which a piece of a credential is recognised.
     private static let shortestPiece = 16
-    /// How far apart pieces begin that are looked for.
+    /// The distance between the starts of the pieces that are searched for.
     private static let step = 4
-    /// How many spaces and line ends may stand in a row between two bytes of a credential.
+    /// The maximum number of spaces and line ends in a row between two bytes of a credential.
     private static let mostSpaces = 8
 
-    /// What a text is compared with from a place on: a form, from one of its bytes on.
+    /// A form to compare a text with, from one of the form's bytes on.
     private struct Start {
         var form: Credential.Form
         var offset = 0
     }
 
-    /// What is looked for, by its first two bytes.
+    /// The forms to search for, by their first two bytes.
     private var forms: [UInt16: [Start]] = [:]
-    /// Pieces that do not begin where their form does, by their first four bytes.
+    /// Pieces from the inside of a form, by their first four bytes.
     private var pieces: [UInt32: [Start]] = [:]
-    /// Which two bytes anything begins with: most places of a text are passed with one look at this.
+    /// The pairs of bytes that a form or piece can begin with. One look at it rules out most places of a text.
     private var starts: [Bool] = []
 
     init(_ credentials: some Sequence<Credential>) {
@@ -234,7 +234,7 @@ struct CredentialSearch: Sendable {
         for key in pieces.keys { starts[Int(key >> 16)] = true }
     }
 
-    /// The text without credentials; nil if it holds none.
+    /// Returns the text without credentials; nil if it holds none.
     func hiding(_ text: [UInt8]) -> [UInt8]? {
         if forms.isEmpty { return nil }
         return text.withUnsafeBufferPointer { text -> [UInt8]? in
@@ -255,12 +255,12 @@ struct CredentialSearch: Sendable {
         }
     }
 
-    /// The text without credentials; nil if it holds none.
+    /// Returns the text without credentials; nil if it holds none.
     func hiding(_ text: String) -> String? {
         hiding(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Where the longest credential ends that begins at a place; nil if none does.
+    /// Returns the end of the longest credential that begins at a place; nil if none does.
     private func match(in text: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
         var reader = EscapedBytes(text, at: index)
         guard let first = reader.next(), let second = reader.next() else { return nil }
@@ -284,7 +284,7 @@ struct CredentialSearch: Sendable {
                 if reader.isAtBoundary { end = reader.index }
                 continue
             }
-            // A long one may be wrapped in lines.
+            // A long credential may be wrapped in lines.
             reader = before
             guard place > start.offset, bytes.count >= Self.shortestPiece, reader.skipSpaces(Self.mostSpaces) else {
                 break
@@ -292,7 +292,7 @@ struct CredentialSearch: Sendable {
         }
         let isWhole = start.offset == 0 && place == bytes.count
         guard end > index, isWhole || place - start.offset >= Self.shortestPiece else { return nil }
-        // The last digits also depend on what comes after.
+        // The last digits also depend on the bytes after the credential.
         var left = start.form.isEncoded ? 4 : 0
         while left > 0, end < text.count,
             Base64.value(of: text[end]) != nil || text[end] == UInt8(ascii: "=")

@@ -1,12 +1,12 @@
 package import HTTPTypes
 
-/// Decides by their names which header fields and query parameters hold credentials.
+/// Decides by name whether header fields and query parameters hold credentials.
 package enum CredentialNames {
-    /// How a value is treated that is sent under a name.
+    /// The treatment of a value by the name that it is sent under.
     enum Kind: Sendable {
         /// The name is that of a credential.
         case credential
-        /// An application may put anything there.
+        /// The name's meaning is the application's.
         case unknown
         /// The value is public: HTTP or the tables protocol gives it its meaning.
         case open
@@ -31,7 +31,7 @@ package enum CredentialNames {
         "x-zumo-version", "zumo-api-version",
     ]
 
-    /// The kind of a header field.
+    /// Returns the kind of a header field.
     static func kind(of field: HTTPField.Name) -> Kind {
         let name = field.canonicalName
         if openFields.contains(name) { return .open }
@@ -41,8 +41,8 @@ package enum CredentialNames {
     /// Whether a header field's name is that of a credential.
     package static func isCredential(_ field: HTTPField.Name) -> Bool { kind(of: field) == .credential }
 
-    /// Whether an application may set the header field of a single change: it holds no credential, nor has it a
-    /// meaning for HTTP or a protocol of tables.
+    /// Whether an application may set the header field of a single change. It may if the field holds no credential,
+    /// and has no meaning in HTTP or a protocol of tables.
     package static func mayBelongToApplication(_ field: HTTPField.Name) -> Bool {
         let name = field.canonicalName
         if name == "accept-language" { return true }
@@ -50,8 +50,8 @@ package enum CredentialNames {
         return kind(of: field) == .unknown && !reserved.contains { name.hasPrefix($0) }
     }
 
-    /// Whether a query parameter's name is that of a credential. Names that begin with `$` or `__` are the protocol's:
-    /// a `$skiptoken` opens nothing.
+    /// Whether a query parameter's name is that of a credential. Names that begin with `$` or `__` belong to the
+    /// protocol: a `$skiptoken` is no credential.
     package static func isCredential(parameter name: String) -> Bool {
         !name.utf8.starts(with: "$".utf8) && !name.utf8.starts(with: "__".utf8) && isNamed(name.lowercased())
     }

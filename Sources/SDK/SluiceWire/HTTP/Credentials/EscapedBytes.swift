@@ -1,9 +1,9 @@
 /// Reads a text's bytes in lower case, with the escapes of URLs, JSON and HTML resolved.
 struct EscapedBytes {
     private let text: UnsafeBufferPointer<UInt8>
-    /// The place after what has been read.
+    /// The index after the last byte that was read.
     private(set) var index: Int
-    /// The bytes of a character that was escaped, of which the first have been read.
+    /// The unread bytes of an escaped character.
     private var waiting: [UInt8] = []
 
     init(_ text: UnsafeBufferPointer<UInt8>, at index: Int) {
@@ -14,7 +14,7 @@ struct EscapedBytes {
     /// Whether the last escape has been read whole.
     var isAtBoundary: Bool { waiting.isEmpty }
 
-    /// The next byte; nil at the end.
+    /// Returns the next byte; nil at the end.
     mutating func next() -> UInt8? {
         if !waiting.isEmpty { return waiting.removeFirst() }
         guard index < text.count else { return nil }
@@ -29,7 +29,7 @@ struct EscapedBytes {
         }
     }
 
-    /// Skips spaces and line ends, as they are or as JSON writes them, and says whether there were any.
+    /// Skips spaces and line ends, literal or as JSON escapes, and returns whether there were any.
     mutating func skipSpaces(_ most: Int) -> Bool {
         guard waiting.isEmpty else { return false }
         let start = index
@@ -47,12 +47,12 @@ struct EscapedBytes {
         return index > start
     }
 
-    /// A letter of ASCII in lower case.
+    /// Returns an ASCII letter in lower case, any other byte unchanged.
     static func folded(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// `%2B`, or `%252B` where an encoded text was encoded once more.
+    /// Reads `%2B`, or `%252B` for a text that was encoded twice.
     private mutating func percentEncoded() -> UInt8 {
         var byte = UInt8(ascii: "%")
         index += 1
@@ -63,7 +63,7 @@ struct EscapedBytes {
         return byte
     }
 
-    /// `\u002B`, `\/` and their like.
+    /// Reads `\u002B`, `\/` and similar escapes.
     private mutating func escapedInJSON() -> UInt8? {
         index += 1
         guard index < text.count else { return UInt8(ascii: "\\") }
@@ -77,7 +77,7 @@ struct EscapedBytes {
         return byte
     }
 
-    /// `&#x2B;`, `&#43;` and `&amp;`.
+    /// Reads `&#x2B;`, `&#43;` and `&amp;`.
     private mutating func escapedInHTML() -> UInt8? {
         let end = text[index...].prefix(10).firstIndex(of: UInt8(ascii: ";"))
         if let end {

@@ -1,8 +1,8 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// Sends the user's token, and after a 401 once more with a fresh one. The token goes to the endpoint's own origin
-/// (scheme, host and port) and nowhere else; a request that brings a credential of its own keeps it.
+/// Sends the user's token, and after a 401 the request once more with a new token. The token goes only to the
+/// endpoint's own origin (scheme, host and port). A request with its own credential keeps it.
 struct Authentication: Filter {
     let refresh: TokenRefresh
     let scheme: TokenScheme
@@ -24,7 +24,7 @@ struct Authentication: Filter {
 
     private var field: HTTPField.Name? { scheme == .bearer ? .authorization : HTTPField.Name("X-ZUMO-AUTH") }
 
-    /// What the provider gives; its own errors mean that there is no authorization.
+    /// Returns the provider's token. The provider's own errors become `unauthorized`.
     private func provided(_ request: Request, _ body: () async throws -> String?) async throws -> String? {
         do {
             return try await body()

@@ -2,11 +2,10 @@ internal import HTTPTypes
 internal import SluiceBase
 
 /// Identifies the client to the server: the wire's own header fields, the client's kind and version, the installation,
-/// on Mobile Services the application's key, and which features the request uses.
+/// on Mobile Services the application's key, and the features that the request uses.
 ///
-/// The fields go to the endpoint's own origin and nowhere else; a field that is there already stays. The filter stands
-/// after those of the user, so that none of them gets to see the key, and none that sends a request elsewhere takes it
-/// along.
+/// The fields go only to the endpoint's own origin; a field that is already set stays. The filter comes after the
+/// user's filters. So none of them sees the key, and none that sends a request elsewhere takes it along.
 struct ClientHeaders: Filter {
     let dialect: Dialect
     let endpoint: Endpoint
@@ -20,7 +19,7 @@ struct ClientHeaders: Filter {
         fields += [("X-ZUMO-VERSION", dialect.agent.text), ("User-Agent", dialect.agent.text)]
         if let installationID { fields.append(("X-ZUMO-INSTALLATION-ID", installationID)) }
         if dialect.sendsApplicationKey {
-            // Without a key too: the field is what marks this wire.
+            // Without a key too, because the field marks this wire.
             fields.append(("X-ZUMO-APPLICATION", applicationKey?.text ?? ""))
         }
         if dialect.reportsFeatures {
@@ -37,7 +36,8 @@ struct ClientHeaders: Filter {
         return try await next(request)
     }
 
-    /// What the request says of itself, and what it shows: a push of a record is one of an untyped table.
+    /// Returns the request's own features and the detected ones. A push of a record counts as a request of an untyped
+    /// table.
     private func features(of request: Request) -> RequestFeatures {
         var features = request.context.features
         if request.context.source != .online { features.insert(.offline) }
@@ -49,8 +49,7 @@ struct ClientHeaders: Filter {
         return features
     }
 
-    /// Whether the query has a parameter that is not OData's, not the endpoint's own, and not one by which the
-    /// wire itself is told apart.
+    /// Whether the query has a parameter that is not OData's, not the endpoint's own, and no marker of the wire.
     private func hasParameters(_ path: String) -> Bool {
         let own = Set(endpoint.query.split(separator: "&"))
         return QueryString(ofPath: path).parts.contains { part in

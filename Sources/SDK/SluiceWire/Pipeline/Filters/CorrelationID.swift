@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
-/// Gives every request an id in `X-Correlation-ID`, by which logs of client and server find together. All attempts of
-/// a request carry one id; a request that has one keeps it.
+/// Gives every request an id in `X-Correlation-ID`, which connects logs of client and server. All attempts of a
+/// request carry one id; a request that has one keeps it.
 struct CorrelationID: Filter {
     static let field = HTTPField.Name("X-Correlation-ID")
     let makeID: @Sendable () -> String

@@ -1,13 +1,15 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// Makes a record's version the condition of its change, and the entity tag of an answer the record's version.
+/// Turns a record's version into the condition of its change, and the entity tag of an answer into the record's
+/// version.
 ///
-/// Down: the version in the body, else that of the context, leaves as `If-Match` on PATCH, PUT, DELETE and undelete,
-/// never on insert, and as `If-None-Match` on a lookup. A version that is no string, or empty, does not count, nor does that
-/// of a record whose id is an integer: such tables have no versions. A condition that is there already stays. Up: a
-/// strong `ETag` of an answer that is one record without a version is written into it. The body's own version wins: a
-/// web server in front may have changed the tag (`"…-gzip"`). A weak tag is a hash of the answer and no version.
+/// On the way down the version in the body, else in the context, becomes `If-Match` on PATCH, PUT, DELETE and
+/// undelete, never on insert, and `If-None-Match` on a lookup. A version that is no string, or empty, does not count.
+/// Nor does the version of a record with an integer id, because such tables have no versions. An existing condition
+/// stays. On the way up a strong `ETag` is written into an answer that is one record without a version. The body's own
+/// version wins, because a web server in front may have changed the tag (`"…-gzip"`). A weak tag is a hash of the
+/// answer and no version.
 struct LiftVersion: Filter {
     let dialect: Dialect
 
@@ -46,7 +48,7 @@ struct LiftVersion: Filter {
     }
 
     private func tagged(_ response: Response, for context: RequestContext) -> Response {
-        // A refusal may echo what it was sent, under a tag that is a hash of the echo.
+        // A refusal may echo the sent record, under a tag that is a hash of the echo.
         guard context.action != .read, context.action != .custom, [200, 201].contains(response.status),
             let version = response.head.headerFields[.eTag].flatMap({ ETag($0).version }), !version.isEmpty,
             !response.body.isEmpty, var record = try? response.body.json,

@@ -1,8 +1,8 @@
 internal import SluiceBase
 
-/// Sets the bounds of the exchange, ends it at the deadline, and refuses an answer that is too large.
+/// Sets the limits of the exchange, ends it at the deadline, and refuses an answer that is too large.
 ///
-/// At the deadline the transport's task is cancelled, and the error is thrown when the transport has let go.
+/// At the deadline the transport's task is cancelled, and the error is thrown once the transport has returned.
 struct LimitsFilter: Filter {
     let limits: Limits
     let timer: @Sendable (Duration) async throws -> Void
@@ -31,7 +31,7 @@ struct LimitsFilter: Filter {
                         try await timer(limits.deadline)
                         return .deadline
                     } catch {
-                        // Cancelled: the transport is too, and an answer that is here already is not thrown away.
+                        // Cancelled: so is the transport, and an answer that has already arrived is not discarded.
                         return .noDeadline
                     }
                 }

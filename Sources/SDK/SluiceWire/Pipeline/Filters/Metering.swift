@@ -1,12 +1,12 @@
-/// Counts the requests and answers of a push or a pull that somebody watches.
+/// Counts the requests and answers of an observed push or pull.
 package protocol ExchangeMeter: Sendable {
-    /// A request is about to be sent.
+    /// Counts a request before it is sent.
     func sends(_ request: Request)
-    /// A request was answered.
+    /// Counts the answer to a request.
     func received(_ response: Response, to request: Request)
 }
 
-/// Reports what goes over the wire to the meter of the task, if it has one.
+/// Reports requests and answers on the wire to the meter of the task, if it has one.
 package struct Metering: Filter {
     /// The meter of the push or pull that the task is part of.
     @TaskLocal package static var meter: (any ExchangeMeter)?

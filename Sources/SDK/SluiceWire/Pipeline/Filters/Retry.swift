@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// Sends a request again after a failure that passes: see ``RetryPolicy`` for which and when.
+/// Sends a request again after a temporary failure: see ``RetryPolicy``.
 struct Retry: Filter {
     let policy: RetryPolicy
     let environment: SyncEnvironment
@@ -29,8 +29,8 @@ struct Retry: Filter {
         }
     }
 
-    /// Whether sending the request twice does what sending it once does. A push knows its own effect again by the
-    /// operation's id, the record's id and its version.
+    /// Whether sending the request twice has the same effect as sending it once. A push recognises its own effect by
+    /// the operation's id, the record's id and its version.
     private func isRepeatable(_ request: Request) -> Bool {
         switch request.context.action {
         case .read, .lookup: return true
@@ -41,7 +41,7 @@ struct Retry: Filter {
 
     private func repeats(_ response: Response, to request: Request) -> Bool {
         switch response.status {
-        // Refused for its rate: the server has done nothing.
+        // Refused for the rate of requests: the server has done nothing.
         case 429: true
         case 408, 502, 503, 504: isRepeatable(request)
         default: false

@@ -1,9 +1,9 @@
 internal import SluiceBase
 
-/// Shows the final request to its sender, and waits, before its first byte is sent: a push records here what
-/// goes out, and puts the request's id on it. If that fails, nothing is sent. Where no connection came about, or the
-/// answer shows that nothing was done, it says so, attempt by attempt: the next one is then no repeat of something that
-/// may have been done.
+/// Shows the final request to its sender, and waits, before its first byte is sent. A push records the request here,
+/// and adds the request's id. If that fails, nothing is sent. For each attempt without a connection, or with an answer
+/// that proves that nothing was done, it calls `unsealed`. The next attempt is then no repeat of one that may have
+/// been done.
 struct Seal: Filter {
     func handle(_ request: Request, next: Next) async throws -> Response {
         let final = try await request.context.seal?(request) ?? request

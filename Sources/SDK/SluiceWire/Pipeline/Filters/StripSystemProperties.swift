@@ -1,9 +1,9 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// Takes what the server keeps itself out of the bodies of POST, PATCH and PUT to tables, null or not: every member
+/// Removes the server's own properties from the bodies of POST, PATCH and PUT to tables, null or not: every member
 /// whose name begins with two underscores, and the wire's system columns other than the id. Servers refuse bodies that
-/// hold them. `deleted` stays where it is the undelete.
+/// hold them. `deleted` stays in an undelete.
 struct StripSystemProperties: Filter {
     let dialect: Dialect
 

@@ -1,12 +1,12 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// Asks for the system columns on a wire that gives them only when asked: `__systemProperties=*`, put after what the
-/// query has already, once, whatever the case in which a query has it already.
+/// Requests the system columns on a wire that sends them only on request. It appends `__systemProperties=*` to the
+/// query, unless the query has the parameter already, in any case.
 ///
-/// Servers may send more than was asked for. Of the answers to online requests the filter takes out what was not, as
-/// the clients of Mobile Services do. A push or a pull cannot do without version, time of change and tombstone, so
-/// these are asked for whatever the selection is, and its answers stay as they are.
+/// Servers may send more columns than requested. From the answers to online requests the filter removes the surplus,
+/// as the clients of Mobile Services do. A push or a pull needs version, time of change and tombstone. So it requests
+/// them regardless of the selection, and its answers stay unchanged.
 struct SystemProperties: Filter {
     private static let parameter = "__systemProperties"
 
@@ -30,7 +30,7 @@ struct SystemProperties: Filter {
         return reduced(try await next(request), to: values, for: request.context)
     }
 
-    /// The columns that a query asks for itself; nil if it does not.
+    /// Returns the columns that a query requests itself; nil if it requests none.
     private static func asked(by path: String) -> [String]? {
         let parts = QueryString(ofPath: path).parts.filter {
             QueryString.name(of: $0).lowercased() == parameter.lowercased()
@@ -49,7 +49,7 @@ struct SystemProperties: Filter {
         return values + needed.map(\.text).filter { !asked.contains(Self.plain($0)) }
     }
 
-    /// The answer without the system columns that were not asked for.
+    /// Returns the answer without the system columns that were not requested.
     private func reduced(_ response: Response, to asked: [String], for context: RequestContext) -> Response {
         guard context.source == .online, !asked.contains("*"), 200..<300 ~= response.status, !response.body.isEmpty
         else { return response }
@@ -66,7 +66,7 @@ struct SystemProperties: Filter {
         return response
     }
 
-    /// A record, rows, or an object that holds rows, without those members; nil if there is none of them.
+    /// Returns a record, rows, or an object that holds rows, without those members; nil if there is none of them.
     private func reduced(_ body: JSON, by names: [PropertyName]) -> JSON? {
         if let rows = body.elements {
             let reduced = rows.map { without($0, names) }
@@ -90,6 +90,7 @@ struct SystemProperties: Filter {
         return record
     }
 
-    /// A column's name without case and without underscores before it: servers take `__version` and `version` alike.
+    /// Returns a column's name in lower case and without leading underscores: servers treat `__version` and `version`
+    /// alike.
     private static func plain(_ name: String) -> String { String(name.lowercased().drop { $0 == "_" }) }
 }

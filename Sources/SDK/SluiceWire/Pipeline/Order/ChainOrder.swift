@@ -1,19 +1,20 @@
 public import SluiceBase
 
-/// Puts the links of a chain in an order that depends on what they declare of themselves alone, never on the order in
-/// which they were given.
+/// Puts the links of a chain in an order that depends only on their declarations, never on the order in which they
+/// were given.
 ///
-/// Bands first; inside of a band what `before` and `after` name; then the higher priority; then the name, by its bytes.
+/// Bands come first. Inside of a band the names in `before` and `after` decide; then the higher priority; then the
+/// name, by its bytes.
 public enum ChainOrder {
-    /// The links in order, the outermost first, each with the reason for its place.
+    /// Returns the links in order, the outermost first, each with the reason for its place.
     ///
     /// - Parameters:
     ///   - links: The links, no two of the same name.
-    ///   - known: Names that `before` and `after` may name though there is no such link, such as that of a plugin which
-    ///     is switched off.
+    ///   - known: Names that `before` and `after` may use without such a link, for example of a plugin that is
+    ///     switched off.
     ///   - narrowestFirst: Whether, before the priority, the narrower match decides: ``Match/specificity``.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that is not known, two links of one name, a link
-    ///   that wants to stand against the order of the bands, and a circle, which the message spells out.
+    ///   whose place contradicts the order of the bands, and a circle, which the message spells out.
     public static func resolve<Link>(
         _ links: [Placed<Link>], known: Set<String> = [], narrowestFirst: Bool = false
     ) throws(SluiceError) -> [Ordered<Link>] {
@@ -24,7 +25,7 @@ public enum ChainOrder {
         }
     }
 
-    /// The same, with the name of the link at fault.
+    /// Returns the same order, but throws the name of the link at fault.
     package static func resolve<Link>(
         _ links: [Placed<Link>], known: Set<String>, isNarrowestFirst: Bool
     ) throws(ChainFault) -> [Ordered<Link>] {
@@ -34,21 +35,21 @@ public enum ChainOrder {
     }
 }
 
-/// Why links have no order.
+/// The reason why links have no order.
 package struct ChainFault: Error {
-    /// The link that asks for what cannot be.
+    /// The link with the impossible place.
     package let author: String
-    /// What it asks for, and why it cannot be.
+    /// The place that it asks for, and the reason why it is impossible.
     package let reason: String
 }
 
-/// Something that stands in a chain: a filter in Swift, a plugin, a conflict handler.
+/// A member of a chain: a filter in Swift, a plugin, a conflict handler.
 public struct Placed<Link: Sendable>: Sendable {
-    /// Where it wants to stand.
+    /// The place that it asks for.
     public var placement: Placement
-    /// What it is for.
+    /// The condition under which it is used.
     public var match: Match
-    /// The thing itself.
+    /// The member itself.
     public var link: Link
 
     /// A link with its place.
@@ -59,21 +60,20 @@ public struct Placed<Link: Sendable>: Sendable {
     }
 }
 
-/// A link where it stands, and why there.
+/// A link in its place, with the reason for it.
 public struct Ordered<Link: Sendable>: Sendable {
-    /// The link, with the place that it asked for.
+    /// The link, with its requested place.
     public let placed: Placed<Link>
-    /// Why it stands where it does, for a person: `band late; after tenant; priority 10`.
+    /// The reason for its place, for a person: `band late; after tenant; priority 10`.
     public let why: String
 
-    /// The thing itself.
+    /// The member itself.
     public var link: Link { placed.link }
-    /// Its name.
+    /// The name of the link.
     public var name: String { placed.placement.name }
 }
 
-/// Takes the links out of a graph one after the other, always the one that ranks highest of those that nothing holds
-/// back any more.
+/// Takes the links out of a graph one after the other, always the highest-ranking one that waits for no other link.
 struct ChainSort {
     private let graph: ChainGraph
     private let specificities: [Int]
@@ -98,7 +98,7 @@ struct ChainSort {
         for link in links {
             if graph.before[link].isEmpty { ready.append(link) } else { waiting[link] = graph.before[link].count }
         }
-        // The one that goes next is the last.
+        // The next one to go is the last.
         ready.sort { ranks($1, above: $0) }
         var result: [(index: Int, why: String)] = []
         while let link = ready.popLast() {
@@ -130,8 +130,8 @@ struct ChainSort {
         return one.name.utf8.lexicographicallyPrecedes(two.name.utf8)
     }
 
-    /// Why a link stands where it does: its band, what holds it, and what decided over the next that could have stood
-    /// there.
+    /// Returns the reason for a link's place: its band, the links it has to follow or precede, and the deciding
+    /// difference from the next candidate.
     private func why(_ link: Int, over other: Int?) -> String {
         let placement = graph.placements[link]
         var reasons = ["band \(placement.band.rawValue)"]
@@ -155,19 +155,19 @@ struct ChainSort {
     }
 }
 
-/// Who stands before whom, as the links declare it.
+/// The order of the links as a graph, by their declarations.
 struct ChainGraph {
     struct Edge {
         let from: Int
         let to: Int
-        /// The link that says so.
+        /// The link that declares the edge.
         let author: Int
     }
 
     let placements: [Placement]
-    /// What has to stand in front of a link of the same band, by link.
+    /// The edges to the links before a link of the same band, by link.
     private(set) var before: [[Edge]]
-    /// What has to stand after it.
+    /// The edges to the links after it.
     private(set) var after: [[Edge]]
 
     init(_ placements: [Placement], _ known: Set<String>) throws(ChainFault) {
@@ -211,7 +211,7 @@ struct ChainGraph {
                 author: placements[edge.author].name,
                 reason: "\(saying(edge)), but the band \(from.band.rawValue) is after the band \(to.band.rawValue)")
         }
-        // Between bands the bands decide.
+        // Between different bands the bands decide.
         guard from.band == to.band else { return }
         before[edge.to].append(edge)
         after[edge.from].append(edge)
@@ -223,7 +223,7 @@ struct ChainGraph {
         return edge.author == edge.from ? "\(from) wants to stand before \(to)" : "\(to) wants to stand after \(from)"
     }
 
-    /// A circle among the links that could not be placed.
+    /// Returns a fault with a circle among the links that could not be placed.
     func circle(among rest: Set<Int>) -> ChainFault {
         let start = rest.min { placements[$0].name.utf8.lexicographicallyPrecedes(placements[$1].name.utf8) }
         guard var index = start else {
@@ -231,7 +231,7 @@ struct ChainGraph {
         }
         var path: [Edge] = []
         var seen: [Int: Int] = [:]
-        // Each of them waits for another of them, so the way back comes to a link twice.
+        // Each of them waits for another one, so the way back reaches a link twice.
         while seen[index] == nil {
             seen[index] = path.count
             guard let edge = before[index].first(where: { rest.contains($0.from) }) else { break }

@@ -2,8 +2,8 @@ internal import SluiceBase
 
 /// The order of a client's own filters.
 enum FilterOrder {
-    /// The filters in order. One without a place stands in the band `default` by the name of its type, after the one
-    /// without a place that was given before it.
+    /// Returns the filters in order. A filter without a place is in the band `default` under the name of its type,
+    /// after the previous filter without a place.
     static func resolve(_ filters: [any Filter]) throws(SluiceError) -> [Ordered<any Filter>] {
         var names = Set(filters.compactMap { ($0 as? PlacedFilter)?.placement.name })
         var last: String?
@@ -21,7 +21,7 @@ enum FilterOrder {
         return try ChainOrder.resolve(links)
     }
 
-    /// The name of a type, with a number after it where there is one of that name already.
+    /// Returns the name of a type, with a number after it if the name is taken.
     private static func free(_ name: String, _ names: inout Set<String>) -> String {
         var free = name
         var number = 2
@@ -33,7 +33,7 @@ enum FilterOrder {
     }
 }
 
-/// Stands in the place of filters whose places contradict each other: every request fails with the reason.
+/// Replaces filters whose places contradict each other: every request fails with the reason.
 struct FailedOrder: Filter {
     let error: SluiceError
 

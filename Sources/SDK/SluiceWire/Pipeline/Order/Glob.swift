@@ -1,4 +1,4 @@
-/// A pattern for names in which `*` stands for any characters and `?` for one.
+/// A pattern for names, with `*` for any characters and `?` for one.
 struct Glob: Sendable, Hashable {
     /// The longest pattern, in bytes.
     static let maximumLength = 128
@@ -38,10 +38,10 @@ struct Glob: Sendable, Hashable {
         !text.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
     }
 
-    /// Whether the pattern stands for one name only.
+    /// Whether the pattern matches one name only.
     var isExact: Bool { if case .exactly = form { true } else { false } }
 
-    /// Whether the name is one that the pattern stands for.
+    /// Whether the pattern matches the name.
     func matches(_ name: String) -> Bool {
         switch form {
         case .any: true
@@ -52,7 +52,7 @@ struct Glob: Sendable, Hashable {
         }
     }
 
-    /// Goes back to the last `*` only, so the time is at most that of pattern times name.
+    /// Matches with backtracking to the last `*` only, so the time is at most pattern length times name length.
     private static func matches(_ pattern: [Unicode.Scalar], _ name: [Unicode.Scalar]) -> Bool {
         var place = 0
         var position = 0

@@ -1,21 +1,21 @@
 public import SluiceBase
 
-/// What a link of a chain is for: tables, methods, statuses and more. A link whose match fails is not entered.
+/// The condition for a link of a chain: tables, methods, statuses and more. A link is skipped if its match fails.
 ///
-/// All conditions that are given have to hold; a condition with several values holds if one of them does. A match
-/// without conditions holds always. Where a condition asks for what is not known (the status of an answer that has not
-/// come, the table of a request that has none) it does not hold.
+/// All given conditions have to hold; a condition with several values holds if one of them does. A match without
+/// conditions always holds. A condition on an unknown value does not hold, such as the status of an answer that has
+/// not come, or the table of a request without one.
 ///
 /// ```swift
 /// let match = try Match(tables: ["todo*"], methods: ["POST", "PATCH"], sample: 0.1)
 /// ```
 public struct Match: Sendable, Hashable {
-    /// How many values a condition may have.
+    /// The maximum number of values of a condition.
     public static let maximumValues = 64
-    /// The match that holds always.
+    /// The match that always holds.
     public static let all = Match(MatchRules())
 
-    /// After a reference, so that a copy costs little: matches are looked at for every request and record.
+    /// The rules by reference, so that a copy costs little: matches are checked for every request and record.
     private final class Box: Sendable, Hashable {
         let rules: MatchRules
         init(_ rules: MatchRules) { self.rules = rules }
@@ -29,16 +29,16 @@ public struct Match: Sendable, Hashable {
     /// A match.
     ///
     /// - Parameters:
-    ///   - tables: Names of tables, in which `*` stands for any characters and `?` for one.
+    ///   - tables: Names of tables, with `*` for any characters and `?` for one.
     ///   - methods: HTTP methods.
-    ///   - kinds: What is done.
-    ///   - status: Statuses of the answer: `412`, or `5xx` for all of the five hundreds.
-    ///   - hosts: Names of hosts, with `*` and `?` as in tables, whatever the case.
-    ///   - deployment: Labels of the deployment, all of which it must have, with one of those values each.
-    ///   - fieldsChanged: Names of fields, with `*` and `?`, of which the change touches one.
+    ///   - kinds: Actions.
+    ///   - status: Statuses of the answer: `412`, or `5xx` for the whole class.
+    ///   - hosts: Names of hosts, with `*` and `?` as in tables, in any case.
+    ///   - deployment: Labels of the deployment. It must have all of them, each with one of the values.
+    ///   - fieldsChanged: Names of fields, with `*` and `?`. The change must touch one of them.
     ///   - sample: The share of records, from 0 to 1.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for more than ``maximumValues`` values in a condition, one
-    ///   of more than 128 bytes, and what is no method, status or share.
+    ///   of more than 128 bytes, and for an invalid method, status or share.
     public init(
         tables: [String] = [], methods: [String] = [], kinds: [RequestContext.Action] = [], status: [String] = [],
         hosts: [String] = [], deployment: [String: [String]] = [:], fieldsChanged: [String] = [],
@@ -98,7 +98,7 @@ public struct Match: Sendable, Hashable {
         SluiceError(.invalidArgument, "match \(condition.rawValue): \(reason)")
     }
 
-    /// The same match, except for those tables.
+    /// Returns the same match, except for those tables.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for too many names, or one that is too long.
     public func excluding(tables: [String]) throws(SluiceError) -> Match {
@@ -108,7 +108,7 @@ public struct Match: Sendable, Hashable {
         return Match(rules)
     }
 
-    /// The same match in a deployment with those labels: what it asks of the deployment is decided once.
+    /// Returns the same match in a deployment with those labels, which decides its conditions on the deployment once.
     public func bound(to labels: [String: String]) -> Match {
         guard !box.rules.labels.isEmpty else { return self }
         var rules = box.rules
@@ -120,7 +120,7 @@ public struct Match: Sendable, Hashable {
         return Match(rules)
     }
 
-    /// The same match without what it asks of the answer, as far as it is known before the request is sent.
+    /// The same match without its conditions on the answer, for use before the request is sent.
     public var beforeAnswer: Match {
         guard !box.rules.status.isEmpty else { return self }
         var rules = box.rules
@@ -128,7 +128,7 @@ public struct Match: Sendable, Hashable {
         return Match(rules)
     }
 
-    /// The same match for all records, in a sample or not.
+    /// The same match for all records, without its sample.
     var ofAllRecords: Match {
         guard box.rules.share != nil else { return self }
         var rules = box.rules
@@ -136,23 +136,23 @@ public struct Match: Sendable, Hashable {
         return Match(rules)
     }
 
-    /// What the match asks for.
+    /// The kinds of conditions in the match.
     public var conditions: Set<MatchCondition> { box.rules.conditions }
 
-    /// Whether the match can hold at all: not if it was bound to a deployment that it is not for.
+    /// Whether the match can hold at all. It cannot if it was bound to another deployment.
     public var isPossible: Bool { !box.rules.isNever }
 
-    /// Whether the name of the table decides.
+    /// Whether the match depends on the name of the table.
     var looksAtTables: Bool { !box.rules.tables.isEmpty || !box.rules.excluded.isEmpty }
 
     /// Whether all conditions hold.
     public func matches(_ subject: MatchSubject) -> Bool { box.rules.matches(subject) }
 
-    /// Whether the match can hold for something of that table, whatever else it asks for.
+    /// Whether the match can hold for something of that table, apart from its other conditions.
     public func isFor(table: String) -> Bool { box.rules.isFor(table: table) }
 
-    /// How narrow the match is: more for names of tables than for patterns of names, more for each condition. Of two
-    /// conflict handlers the narrower one is asked first.
+    /// The narrowness of the match: more for names of tables than for patterns of names, more for each condition. Of
+    /// two conflict handlers the narrower one is asked first.
     public var specificity: Int {
         let tables = box.rules.tables
         let forTables = tables.isEmpty ? 0 : tables.allSatisfy(\.isExact) ? 20 : 10
@@ -161,13 +161,12 @@ public struct Match: Sendable, Hashable {
 }
 
 extension Match: CustomStringConvertible {
-    /// The conditions, as a person reads them: `tables todo*; methods POST, PATCH`; empty for a match that holds
-    /// always.
+    /// The conditions, for a person: `tables todo*; methods POST, PATCH`; empty for a match that always holds.
     public var description: String { box.rules.description }
 }
 
 extension Match {
-    /// A match as manifests have it.
+    /// A match in the form of manifests.
     ///
     /// ```json
     /// {"tables": ["todo*"], "methods": ["PATCH"], "kinds": ["update"], "status": [412, "5xx"],
@@ -175,13 +174,13 @@ extension Match {
     ///  "sample": 0.1}
     /// ```
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the JSON pointer, what was expected and what is
-    ///   there; for an unknown condition the nearest one.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the JSON pointer, the expected and the found
+    ///   value; for an unknown condition the nearest known one.
     public init(json: JSON, at pointer: String = "") throws(SluiceError) {
         try self.init(JSONPlace(json, in: "match", at: pointer))
     }
 
-    /// A match at its place in a document, of which it may ask for those conditions.
+    /// A match at its place in a document, which may only use the allowed conditions.
     package init(_ place: JSONPlace, allowed: [MatchCondition] = MatchCondition.allCases) throws(SluiceError) {
         let members = try place.members(MatchCondition.allCases.map(\.rawValue))
         for condition in MatchCondition.allCases {
@@ -210,7 +209,7 @@ extension Match {
             deployment: labels, fieldsChanged: list(.fieldsChanged), sample: share)
     }
 
-    /// A text or a list of texts, each of which is checked here, so that a refusal names its place.
+    /// Returns a text or a list of texts. Each is checked here, so that a refusal names its place.
     private static func texts(_ place: JSONPlace, _ condition: MatchCondition) throws(SluiceError) -> [String] {
         let single = place.value.kind == .string || condition == .status && place.value.kind == .number
         let places = single ? [place] : try place.elements(upTo: maximumValues)

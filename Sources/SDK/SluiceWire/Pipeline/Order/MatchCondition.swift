@@ -1,14 +1,14 @@
-/// What a ``Match`` may ask for, by the names that manifests and policies use.
+/// The conditions of a ``Match``, by their names in manifests and policies.
 public enum MatchCondition: String, Sendable, Hashable, CaseIterable {
     /// The table's name.
     case tables
     /// The HTTP method.
     case methods
-    /// What is done: ``RequestContext/Action``.
+    /// The action: ``RequestContext/Action``.
     case kinds
     /// The status of the answer.
     case status
-    /// The host that the request goes to.
+    /// The host of the request.
     case hosts
     /// A label of the deployment.
     case deployment

@@ -2,10 +2,10 @@ internal import SluiceBase
 
 /// The conditions of a match. An empty one always holds.
 struct MatchRules: Sendable, Hashable {
-    /// Whether the match was bound to a deployment that it is not for.
+    /// Whether the match was bound to another deployment.
     var isNever = false
     var tables: [Glob] = []
-    /// Tables that it is not for, whatever else is said.
+    /// Tables that never match, regardless of the other conditions.
     var excluded: [Glob] = []
     var methods: [String] = []
     var kinds: [RequestContext.Action] = []
@@ -44,7 +44,7 @@ struct MatchRules: Sendable, Hashable {
         return true
     }
 
-    /// Whether the conditions that are about the deployment and the table hold.
+    /// Whether the conditions on the deployment and the table hold.
     func isFor(table: String?) -> Bool {
         if isNever || !labels.isEmpty { return false }
         if !tables.isEmpty, !Self.holds(tables, table) { return false }
@@ -56,25 +56,24 @@ struct MatchRules: Sendable, Hashable {
         return globs.contains { $0.matches(name) }
     }
 
-    /// The host of an authority, without the port and in small letters.
+    /// Returns the host of an authority, without the port and in small letters.
     private static func host(_ authority: String) -> String {
         let host = authority.lowercased()
         if host.hasPrefix("[") { return String(host.dropFirst().prefix { $0 != "]" }) }
         return String(host.prefix { $0 != ":" })
     }
 
-    /// A number from 0 up to but not 1 that is the key's on every device.
+    /// Returns a number from 0 up to but not including 1, the same for a key on every device.
     private static func draw(_ key: String) -> Double {
         var hash = FNV1a.hash(key.utf8)
-        // The last bytes of a text reach the high bits of FNV-1a badly; these steps (of SplitMix64) spread them.
+        // The last bytes of a text hardly change the high bits of FNV-1a; these steps (of SplitMix64) spread them.
         hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
         hash = (hash ^ (hash >> 27)) &* 0x94D0_49BB_1331_11EB
         hash ^= hash >> 31
         return Double(hash >> 11) * 0x1p-53
     }
 
-    /// The conditions, as a person reads them: `tables todo*; methods POST, PATCH`; empty for a match that holds
-    /// always.
+    /// The conditions, for a person: `tables todo*; methods POST, PATCH`; empty for a match that always holds.
     var description: String {
         if isNever { return "not in this deployment" }
         var parts: [String] = []

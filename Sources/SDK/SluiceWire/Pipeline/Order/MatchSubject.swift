@@ -1,21 +1,21 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// What a ``Match`` looks at: as much of a request, an answer or an operation as is known.
+/// The subject of a ``Match``: the known parts of a request, an answer or an operation.
 public struct MatchSubject: Sendable {
     /// The table.
     public var table: String?
-    /// The HTTP method, as it is written on the wire: `PATCH`.
+    /// The HTTP method, as on the wire: `PATCH`.
     public var method: String?
-    /// What is done to the record or the table.
+    /// The action on the record or the table.
     public var kind: RequestContext.Action?
     /// The status of the answer.
     public var status: Int?
-    /// The host that the request goes to, a port after it or not.
+    /// The host of the request, with or without a port.
     public var authority: String?
     /// The names of the record's fields that the change touches.
     public var fieldsChanged: [String]?
-    /// What decides whether the thing is in a sample: the same text is in or out at all times and on all devices.
+    /// The text that decides about a sample: the same text is in or out at all times and on all devices.
     public var sampleKey: String?
 
     /// A subject.
@@ -32,8 +32,8 @@ public struct MatchSubject: Sendable {
         self.sampleKey = sampleKey
     }
 
-    /// A request that is about to be sent. It is sampled by its record, or else by its path, so that all attempts and
-    /// all changes of one record are in a sample, or none is.
+    /// A request about to be sent. It is sampled by its record, or else by its path. So all attempts and all changes
+    /// of one record are in a sample, or none is.
     public init(_ request: Request) {
         self.init(
             table: request.context.table, method: request.head.method.rawValue, kind: request.context.action,

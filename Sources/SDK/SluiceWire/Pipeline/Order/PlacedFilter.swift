@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import Synchronization
 
-/// A filter with a place in the chain and a match: it is not entered by requests that it is not for.
+/// A filter with a place in the chain and a match. Requests that do not match skip it.
 ///
 /// Give it to a client like any other filter, in any order:
 ///
@@ -14,33 +14,33 @@ internal import Synchronization
 public struct PlacedFilter: Filter {
     /// The filter.
     public let filter: any Filter
-    /// Where it wants to stand.
+    /// The requested place.
     public let placement: Placement
-    /// What it is for: requests that one of these matches.
+    /// The matches; the filter is used for requests that one of them matches.
     public let matches: [Match]
 
-    /// A filter for what the match names.
+    /// A filter for the requests of a match.
     public init(_ filter: any Filter, placement: Placement, match: Match = .all) {
         self.init(filter, placement: placement, anyOf: [match])
     }
 
-    /// A filter for what one of the matches names.
+    /// A filter for the requests of any of the matches.
     public init(_ filter: any Filter, placement: Placement, anyOf matches: [Match]) {
         self.filter = filter
         self.placement = placement
         self.matches = matches
     }
 
-    /// Whether the filter is for such a request.
+    /// Whether the filter is used for such a request.
     public func isFor(_ subject: MatchSubject) -> Bool { matches.contains { $0.matches(subject) } }
 
-    /// Enters the filter, or passes it by.
+    /// Runs the filter, or skips it.
     public func handle(_ request: Request, next: Next) async throws -> Response {
         guard isFor(MatchSubject(request)) else { return try await next(request) }
         return try await filter.handle(request, next: next)
     }
 
-    /// Checks that the matches ask for nothing that is not known before a request is sent: they would never hold.
+    /// Checks that the matches have no conditions that are unknown before a request is sent: they would never hold.
     func check() throws(SluiceError) {
         for match in matches {
             if match.conditions.contains(.deployment) {
@@ -57,8 +57,7 @@ public struct PlacedFilter: Filter {
     }
 }
 
-/// Placed filters in their order, as one link of a chain: those that a request is not for are passed by at the cost of
-/// one look, however many they are.
+/// Placed filters in their order, as one link of a chain. One lookup skips all filters that do not match a request.
 package struct PlacedRun: Sendable {
     private let filters: [PlacedFilter]
     private let index: MatchIndex
@@ -69,7 +68,7 @@ package struct PlacedRun: Sendable {
         index = MatchIndex(filters.map(\.matches))
     }
 
-    /// Sends a request through those that it is for, and then to `next`.
+    /// Sends a request through the matching filters, and then to `next`.
     package func send(_ request: Request, next: Next) async throws -> Response {
         try await send(request, after: -1, next: next)
     }
@@ -84,10 +83,10 @@ package struct PlacedRun: Sendable {
     }
 }
 
-/// Which links of a chain a request is for, remembered by what the matches ask: a deployment has few tables and
-/// methods, and asks of them again and again.
+/// Finds the links of a chain for a request, and remembers them by the values that the matches depend on. A deployment
+/// has few tables and methods, and repeats them often.
 final class MatchIndex: Sendable {
-    /// How many kinds of requests are remembered. Beyond it the memory is cleared, so that it has a bound.
+    /// The number of kinds of requests that are remembered. At the limit the memory is cleared.
     private static let maximumKinds = 512
 
     private struct Kind: Hashable {
@@ -98,7 +97,7 @@ final class MatchIndex: Sendable {
     }
 
     private let matches: [[Match]]
-    /// The same without their samples: records are too many to remember.
+    /// The matches without their samples, because there are too many records to remember.
     private let unsampled: [[Match]]
     private let isSampled: [Bool]
     private let asksTable: Bool
@@ -107,7 +106,7 @@ final class MatchIndex: Sendable {
     private let asksHost: Bool
     private let remembered = Mutex<[Kind: [Int]]>([:])
 
-    /// The matches of each link, of which one has to hold.
+    /// An index over the matches of each link; one of them has to hold.
     init(_ matches: [[Match]]) {
         self.matches = matches
         unsampled = matches.map { $0.map(\.ofAllRecords) }
@@ -119,7 +118,7 @@ final class MatchIndex: Sendable {
         asksHost = conditions.contains(.hosts)
     }
 
-    /// The first link after `last` that the request is for.
+    /// Returns the first link after `last` for the request.
     func link(for request: Request, after last: Int) -> Int? {
         var kind = Kind()
         if asksTable { kind.table = request.context.table }

@@ -1,22 +1,22 @@
-/// Where a link of a chain wants to stand: its band, then what it stands before and after, then its priority, then its
+/// The requested place of a link in a chain: its band, then its `before` and `after`, then its priority, then its
 /// name. The request passes the links in that order, the answer in the reverse one.
 ///
 /// ```swift
 /// Placement("trace", band: .late, after: ["tenant"])
 /// ```
 public struct Placement: Sendable, Hashable {
-    /// How many names ``before`` and ``after`` may each have.
+    /// The maximum number of names in ``before`` and in ``after``.
     public static let maximumNames = 64
 
-    /// The name by which other links name their place. No two links of one chain have the same.
+    /// The name by which other links refer to this one. It is unique in a chain.
     public var name: String
     /// The band. Default ``FilterBand/default``.
     public var band: FilterBand
-    /// The links of the same band that stand after this one, or of a later band.
+    /// The links that come after this one, of the same band or a later one.
     public var before: [String]
-    /// The links of the same band that stand in front of this one, or of an earlier band.
+    /// The links that come before this one, of the same band or an earlier one.
     public var after: [String]
-    /// Which of two links goes first that nothing else puts in an order: the one with the higher number.
+    /// The priority between two links that nothing else orders: the higher number goes first.
     public var priority: Int
 
     /// A placement.
@@ -31,17 +31,17 @@ public struct Placement: Sendable, Hashable {
     }
 }
 
-/// A stretch of the chain of filters. All that stands in one band is outside of all that stands in the next.
+/// A section of the chain of filters. All filters of one band are outside of all filters of the next.
 public enum FilterBand: String, Sendable, Hashable, CaseIterable, Comparable {
-    /// Who asks: tokens, signatures, tenants.
+    /// Filters for the identity of the caller: tokens, signatures, tenants.
     case auth
-    /// What has to see the request before the others change it.
+    /// Filters that have to see the request before the others change it.
     case early
-    /// Everything that declares no place.
+    /// Filters without a declared place.
     case `default`
-    /// What has to see the request as the others have left it.
+    /// Filters that have to see the request after the others have changed it.
     case late
-    /// What only looks: counters, traces, logs.
+    /// Filters that only observe: counters, traces, logs.
     case observe
 
     /// Whether the band is outside of the other.

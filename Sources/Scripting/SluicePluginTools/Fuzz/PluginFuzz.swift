@@ -1,28 +1,28 @@
 public import SluiceCore
 public import SluiceLua
 
-/// Gives a plugin what nobody expects: records with wrong values, odd requests and answers, hostile configurations.
+/// Tests a plugin with unexpected input: records with wrong values, odd requests and answers, hostile configurations.
 ///
-/// It begins with the plugin's fixtures and spoils them. A plugin may answer as it likes, and may refuse with an error
-/// of its own. What it should never do is run into one of Lua's (`attempt to index a nil value`), use up its fuel or
-/// memory, or return what its hook may not return: those are found.
+/// It corrupts the inputs of the plugin's fixtures. A plugin may give any answer, and may refuse with an error of its
+/// own. It should never cause an error of Lua (`attempt to index a nil value`), use up its fuel or memory, or return a
+/// result that its hook may not return. Such failures are reported.
 public struct PluginFuzz: Sendable {
     private let bundle: PluginBundle
-    /// Tables whose columns are declared: conflicts get records of theirs too.
+    /// Tables with declared columns: records in conflicts are checked against them.
     public var tables: [TableSchema] = []
-    /// What a deployment makes of the plugin, where its limits and its configuration are to count.
+    /// The deployment's plan, if its limits and its configuration have to apply.
     public var plan: PluginPlan?
-    /// What chance begins with.
+    /// The seed of the generator.
     public var seed: UInt64 = 1
-    /// How many calls.
+    /// The number of calls.
     public var calls = 500
-    /// How many configurations.
+    /// The number of configurations.
     public var configurations = 200
 
-    /// A trial of a bundle.
+    /// Creates a test of a bundle.
     public init(_ bundle: PluginBundle) { self.bundle = bundle }
 
-    /// Tries.
+    /// Runs the test.
     public func run() async -> FuzzReport {
         var report = FuzzReport(plugin: plan?.name ?? bundle.manifest.name, seed: seed)
         var chance = SeededGenerator(seed: seed)
@@ -39,7 +39,7 @@ public struct PluginFuzz: Sendable {
         return report
     }
 
-    /// The fixture with what it gives spoiled, and nothing expected.
+    /// Returns the fixture with corrupted input and without expectations.
     private func spoiled(_ fixture: JSON, _ chance: inout SeededGenerator) -> JSON {
         var spoiled = JSON.object
         for name in ["name", "hook", "config", "deployment", "host"] { spoiled[name] = fixture[name] }
@@ -53,8 +53,7 @@ public struct PluginFuzz: Sendable {
         return spoiled
     }
 
-    /// Records and bodies are the world's, and are spoiled; of the rest the engine sees to it that it is as it should
-    /// be.
+    /// Corrupts records and bodies, because they come from outside. The engine guarantees the form of everything else.
     private func parts(of value: JSON, isConflict: Bool, _ chance: inout SeededGenerator) -> JSON {
         var value = value
         for name in ["record", "before", "stored", "client", "server", "base"] {
@@ -74,7 +73,7 @@ public struct PluginFuzz: Sendable {
         return value
     }
 
-    /// A record stays one: an object with its id.
+    /// Corrupts a record, which remains an object with its id.
     private func record(_ record: JSON, _ chance: inout SeededGenerator) -> JSON {
         var spoiled = HostileValues.spoiled(record, using: &chance)
         if spoiled.kind == .object { spoiled["id"] = record["id"] ?? "1" }
@@ -110,7 +109,7 @@ public struct PluginFuzz: Sendable {
         }
     }
 
-    /// Whether a plugin should not fail so, whatever it is given. An error that it raises itself is its way to refuse.
+    /// Whether a plugin should never fail like this. An error that it raises itself is its way to refuse.
     static func isFault(_ failure: PluginFailure) -> Bool {
         switch failure.kind {
         case .runtime:
@@ -126,9 +125,9 @@ public struct PluginFuzz: Sendable {
     }
 }
 
-/// Values that nobody expects where they stand.
+/// Values that are unexpected in most places.
 enum HostileValues {
-    /// Values of every kind, at the edges of what JSON can say.
+    /// Values of every kind, at the limits of JSON.
     static let all: [JSON] = [
         .null, true, false, 0, -1, 9_007_199_254_740_993, JSON(Int64.max), JSON(Int64.min), 1e308, -0.0, 0.1, "", " ",
         "\n", "0", "null", "%s%d%%", "{{secret x}}", "'; drop table todo; --", "../../etc/passwd",
@@ -137,7 +136,7 @@ enum HostileValues {
         JSON((0..<300).map { JSON($0) }), ["decision": "server"], ["__index": 1, "id": "2"],
     ]
 
-    /// The value with one or more parts of it replaced, taken away or added.
+    /// Returns the value with some parts replaced or removed.
     static func spoiled(_ value: JSON, using chance: inout SeededGenerator, depth: Int = 0) -> JSON {
         if depth > 0, Int.random(in: 0..<6, using: &chance) == 0 { return all.randomElement(using: &chance) ?? .null }
         if let members = value.members {
@@ -158,31 +157,31 @@ enum HostileValues {
     }
 }
 
-/// What came of giving a plugin what nobody expects.
+/// The result of testing a plugin with unexpected input.
 public struct FuzzReport: ToolReport {
-    /// Something that a plugin should not do, whatever it is given.
+    /// A failure that no input should cause.
     public struct Finding: Sendable {
-        /// What happened.
+        /// The failure's message.
         public let message: String
-        /// The fixture that shows it.
+        /// A fixture that reproduces it.
         public let fixture: JSON
-        /// How often it happened.
+        /// The number of times that it happened.
         public internal(set) var count = 1
     }
 
-    /// The plugin.
+    /// The plugin's name.
     public let plugin: String
-    /// The seed with which all of it can be tried again.
+    /// The seed for repeating the run.
     public let seed: UInt64
-    /// How many calls were made.
+    /// The number of calls.
     public internal(set) var calls = 0
-    /// How many configurations were tried, and how many of them the schema refused.
+    /// The number of configurations.
     public internal(set) var configurations = 0
-    /// How many of those the schema refused.
+    /// The number of configurations that the schema refused.
     public internal(set) var refused = 0
-    /// How often each outcome was seen: the name of an answer, or `failed KIND`.
+    /// The number of times that each outcome occurred: the name of an answer, or `failed KIND`.
     public internal(set) var outcomes: [String: Int] = [:]
-    /// What was found, each kind once.
+    /// The failures found, each message once.
     public internal(set) var findings: [Finding] = []
 
     init(plugin: String, seed: UInt64) {
@@ -201,7 +200,7 @@ public struct FuzzReport: ToolReport {
         }
     }
 
-    /// What was found, each with the fixture that shows it.
+    /// The failures found, each with a fixture that reproduces it.
     public var lines: [String] {
         let counts = outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         return [
@@ -211,7 +210,7 @@ public struct FuzzReport: ToolReport {
             + [findings.isEmpty ? "nothing found" : "\(findings.count) found"]
     }
 
-    /// The same for a program.
+    /// The report as JSON.
     public var json: JSON {
         [
             "plugin": JSON(plugin), "seed": JSON("\(seed)"), "calls": JSON(calls),

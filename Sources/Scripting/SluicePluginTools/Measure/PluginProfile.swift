@@ -1,32 +1,32 @@
 public import SluiceCore
 public import SluiceLua
 
-/// On which lines a bundle's fixtures spend their fuel.
+/// The fuel use of a bundle's fixtures, by line.
 public struct PluginProfile: ToolReport {
-    /// A line and what was spent on it.
+    /// A line with its fuel use.
     public struct Line: Sendable, Hashable {
         /// The file: `main.lua`, `lib/rules.lua`.
         public var file: String
         /// The line, from 1.
         public var line: Int
-        /// The fuel.
+        /// The fuel used on the line.
         public var fuel: Int
-        /// What stands there.
+        /// The line's text.
         public var text: String
     }
 
-    /// The plugin.
+    /// The plugin's name.
     public let plugin: String
-    /// The lines, the dearest first.
+    /// The lines, the most expensive first.
     public let spent: [Line]
-    /// All of it.
+    /// The fuel of all lines.
     public let total: Int
-    /// A profile judges nothing.
+    /// Always true: a profile has no criterion.
     public let isGood = true
 
-    /// Runs the fixtures and specs of a bundle, and counts.
+    /// Runs the fixtures and specs of a bundle, and counts their fuel.
     ///
-    /// - Parameter plan: what a deployment makes of the plugin, where its limits and its configuration are to count.
+    /// - Parameter plan: the deployment's plan, if its limits and its configuration have to apply.
     public init(_ bundle: PluginBundle, filter: String? = nil, in plan: PluginPlan? = nil) async {
         var runner = FixtureRunner(bundle)
         runner.plan = plan
@@ -51,7 +51,7 @@ public struct PluginProfile: ToolReport {
         }.sorted { ($0.fuel, $1.file, $1.line) > ($1.fuel, $0.file, $0.line) }
     }
 
-    /// The dearest twenty.
+    /// The twenty most expensive lines.
     public var lines: [String] {
         let shown = spent.prefix(20).map { line in
             let tenths = total == 0 ? 0 : line.fuel * 1000 / total
@@ -60,7 +60,7 @@ public struct PluginProfile: ToolReport {
         return ["# \(plugin): \(total) fuel"] + shown
     }
 
-    /// The same for a program, all lines.
+    /// The report as JSON, with all lines.
     public var json: JSON {
         [
             "plugin": JSON(plugin), "total": JSON(total),

@@ -184,7 +184,7 @@ package struct HostMeter {
     /// The machine; nil if nothing is counted.
     let vm: OpaquePointer?
 
-    /// Grants the call more fuel for a long text from outside, by its number of bytes.
+    /// Raises the call's fuel and time limits in proportion to the bytes of a long text from outside.
     func give(_ bytes: Int) { if let vm { sluice_vm_give(vm, bytes) } }
 
     /// Spends fuel before the work that it pays for.

@@ -168,7 +168,7 @@ public final class Plugins: Sendable {
         await host.noteReload(version: current.version, refused: true)
     }
 
-    /// Saves the serving plugins. A failure is logged, and they serve all the same.
+    /// Saves the serving plugins. A failure is logged, and the plugins serve anyway.
     private func keep(_ policy: PluginPolicy, _ yaml: String) {
         guard let path = options.lastGood, let source else { return }
         do {

@@ -8,7 +8,7 @@ public import SluiceLua
 /// result that its hook may not return. Such failures are reported.
 public struct PluginFuzz: Sendable {
     private let bundle: PluginBundle
-    /// Tables with declared columns: records in conflicts are checked against them.
+    /// Tables with declared columns: records from the plugin are checked against them.
     public var tables: [TableSchema] = []
     /// The deployment's plan, if its limits and its configuration have to apply.
     public var plan: PluginPlan?

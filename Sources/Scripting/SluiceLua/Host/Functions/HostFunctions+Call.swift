@@ -113,7 +113,7 @@ extension HostFunctions {
             throw ScriptFailure(.runtime, "there is no such body")
         }
         let body = call.bodies[Int(slot)]
-        // A body that the script wrote itself grants no fuel.
+        // A body that the script wrote itself does not raise its limits.
         if !call.changedBodies.contains(Int(slot)) { meter.give(body.bytes.count) }
         switch function {
         case "body.len": return JSON(body.bytes.count)

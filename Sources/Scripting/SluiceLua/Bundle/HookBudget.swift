@@ -9,7 +9,7 @@ public struct HookBudget: Sendable, Hashable {
     /// The wall-clock time, waits included, without the time of `next`; nil for a hook that does not wait.
     public var wall: Duration?
 
-    /// A budget.
+    /// Creates a budget.
     public init(fuel: Int64, burst: Duration, cpu: Duration? = nil, wall: Duration? = nil) {
         self.fuel = fuel
         self.burst = burst

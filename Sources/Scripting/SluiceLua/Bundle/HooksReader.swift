@@ -120,7 +120,7 @@ extension HookKind {
         case .response: [.failOpen, .failClosed]
         case .afterPull, .afterPullPage: [.failClosed, .failOpen]
         case .onConflict: [.hold, .next, .server, .client]
-        // The server's record, or another send, would be a decision on a change that the script was to make.
+        // Neither `server` nor `client`: they would decide about a change in place of the failed script.
         case .onPushError: [.hold, .next]
         case .onSchedule, .onEvent: [.failOpen]
         case .initialize: [.failClosed]

@@ -187,7 +187,7 @@ struct SemanticVersion: Sendable, Comparable {
     private let numbers: [Int]
     private let preview: [Substring]
 
-    /// The version; nil if the text is not one.
+    /// Reads a version; nil if the text is not one.
     init?(_ text: String) {
         guard text.utf8.count <= 64 else { return nil }
         let parts = text.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)

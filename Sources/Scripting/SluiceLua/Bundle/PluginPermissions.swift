@@ -30,7 +30,7 @@ public struct PluginPermissions: Sendable, Hashable {
         case readWrite = "rw"
     }
 
-    /// No permission.
+    /// Creates an empty set of permissions.
     public init() {}
 
     /// Refuses a change for which the plugin has no permission.

@@ -10,7 +10,7 @@ package final class HookCall: Sendable {
     package let bodies: [Body]
     /// The editor that applies the script's changes to the request, for hooks around an exchange.
     package let editor: RequestEditor?
-    /// The request that `next` takes changes of, for hooks of a server's tables.
+    /// The request that reads the script's changes at `next`, for hooks of a server's tables.
     package let tableRequest: TableRequestDocument?
     /// The table and the record of the call, for the decision log.
     package let table: String?

@@ -48,7 +48,7 @@ public struct PluginPolicy: Sendable {
     /// The plugins that run, shadows included.
     public var running: [PluginPlan] { plans.filter { $0.mode != .off } }
 
-    /// Returns a chain in calling order, with the other links in it; their link is nil.
+    /// Returns a chain in calling order, with the other links in it; their `link` is nil.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` if the places contradict each other or name unknown links:
     ///   ``ChainOrder/resolve(_:known:narrowestFirst:)``.

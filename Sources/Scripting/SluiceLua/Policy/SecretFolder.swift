@@ -7,7 +7,7 @@ package struct SecretFolder: Sendable {
 
     private let path: String
 
-    /// The folder at a path.
+    /// Creates a reader of the folder at a path.
     package init(path: String) { self.path = path }
 
     /// Returns the content of a secret's file, without the line break at its end; nil if there is no such file.

@@ -5,7 +5,7 @@ public import SluiceLua
 public struct FixtureResult: Sendable {
     /// The file in the bundle.
     public let path: String
-    /// The expectation.
+    /// The name of the fixture, or of the `it`.
     public let name: String
     /// The hook; nil for a spec.
     public let hook: HookKind?

@@ -6,7 +6,7 @@ public import SluiceLua
 public struct PluginFixture: Sendable {
     /// The file in the bundle, or the name given for it.
     public let path: String
-    /// The name of the test, in words.
+    /// The name of the test: its expectation as a phrase.
     public let name: String
     /// The hook.
     public let hook: HookKind

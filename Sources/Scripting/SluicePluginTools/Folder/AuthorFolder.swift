@@ -44,7 +44,7 @@ enum LinkFreeFile {
         let path: String
         let code: CInt
         var description: String {
-            // With a link in the place of a folder the system reports that it is no folder.
+            // The system reports ENOTDIR for a link in the place of a folder.
             code == ELOOP || code == ENOTDIR
                 ? "\(path) is a symbolic link, or no folder" : "\(path): \(String(cString: strerror(code)))"
         }

@@ -102,7 +102,7 @@ package actor PluginHost {
         return id
     }
 
-    /// Retires plugins: at once if they have no call under way, else at the end of the last one.
+    /// Retires plugins. Each is released at once if it has no call under way, else after its last one.
     func retire(_ ids: some Sequence<PluginInstance.ID> & Sendable) {
         for id in ids {
             guard let instance = instances[id] else { continue }

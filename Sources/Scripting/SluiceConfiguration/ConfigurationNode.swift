@@ -4,7 +4,7 @@ internal import Yams
 
 /// A value of a configuration, with its place in the file.
 package struct ConfigurationNode {
-    /// What the value is, as refusals call it: `pageSize`, `table movies`.
+    /// The name of the value in refusals: `pageSize`, `table movies`.
     package let name: String
     let node: Node
     let file: ConfigurationFile
@@ -15,7 +15,7 @@ package struct ConfigurationNode {
         self.file = file
     }
 
-    /// Whether the value is left out or `null`.
+    /// Whether the value is missing or `null`.
     package var isNull: Bool {
         guard let scalar = node.scalar, scalar.style == .plain else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
@@ -24,25 +24,25 @@ package struct ConfigurationNode {
     /// Whether the value is a mapping.
     package var isMapping: Bool { node.mapping != nil }
 
-    /// The value as a text that is not empty.
+    /// Returns the value as a text that is not empty.
     package func text() throws(SluiceError) -> String {
         guard let text = node.scalar?.string, !text.isEmpty, !isNull else { throw refusal("\(name) must be a text") }
         return text
     }
 
-    /// The value as a whole number.
+    /// Returns the value as a whole number.
     package func integer() throws(SluiceError) -> Int {
         guard let value = node.int else { throw refusal("\(name) must be a whole number") }
         return value
     }
 
-    /// The value as true or false.
+    /// Returns the value as true or false.
     package func flag() throws(SluiceError) -> Bool {
         guard let value = node.bool else { throw refusal("\(name) must be true or false") }
         return value
     }
 
-    /// The value as one of the texts that are allowed.
+    /// Returns the value as one of the allowed texts.
     package func choice(of allowed: [String]) throws(SluiceError) -> String {
         let text = try text()
         guard allowed.contains(text) else {
@@ -52,7 +52,7 @@ package struct ConfigurationNode {
         return text
     }
 
-    /// The value as a list of which each entry is a text or a list of texts.
+    /// Returns the value as a list. Each entry is a text or a list of texts.
     package func lists() throws(SluiceError) -> [[String]] {
         guard let entries = node.sequence else { throw refusal("\(name) must be a list") }
         var lists: [[String]] = []
@@ -66,7 +66,7 @@ package struct ConfigurationNode {
         return lists
     }
 
-    /// The value as a mapping whose keys are names that the user chooses, in order; none where it is `null`.
+    /// Returns the value as a mapping with keys of the user's choice, in order; empty if it is `null`.
     package func entries() throws(SluiceError) -> [(key: String, place: ConfigurationNode, value: ConfigurationNode)] {
         if isNull { return [] }
         guard let mapping = node.mapping else { throw refusal("\(name) must be a mapping of keys to values") }
@@ -81,7 +81,7 @@ package struct ConfigurationNode {
         return entries
     }
 
-    /// The value as a mapping of which every key is known; empty where it is `null`.
+    /// Returns the value as a mapping with known keys only; empty if it is `null`.
     package func members(_ known: [String]) throws(SluiceError) -> [String: ConfigurationNode] {
         if !isNull, !isMapping {
             throw refusal("\(name) must be a mapping with the keys \(known.joined(separator: ", "))")
@@ -98,10 +98,11 @@ package struct ConfigurationNode {
         return members
     }
 
-    /// The same value by another name.
+    /// Returns the same value under another name.
     package func named(_ name: String) -> ConfigurationNode { ConfigurationNode(node, name, of: file) }
 
-    /// A refusal of the value. `character` is how many characters of its text come before the mistake, if it is known.
+    /// Creates a refusal of the value. `character` is the number of characters of its text before the mistake, if
+    /// known.
     package func refusal(_ reason: String, table: String? = nil, character: Int? = nil) -> SluiceError {
         var place = node.mark.map { (line: $0.line, column: $0.column) }
         if let character, let start = place, let offset = offsetOfText(at: start) {
@@ -110,8 +111,8 @@ package struct ConfigurationNode {
         return file.refusal(at: place, reason, table: table)
     }
 
-    /// How many characters stand between the value's place and its text, where the text is written on one line as it
-    /// is: 0, or 1 for a quotation mark. Nil where it is folded or escaped.
+    /// Returns the number of characters between the value's place and its text: 0, or 1 for a quotation mark. Nil if
+    /// the text is folded or escaped.
     private func offsetOfText(at place: (line: Int, column: Int)) -> Int? {
         guard let text = node.scalar?.string else { return nil }
         let lines = file.text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
@@ -122,13 +123,13 @@ package struct ConfigurationNode {
     }
 }
 
-/// A configuration in YAML, read strictly: every refusal says file, line and column.
+/// A configuration in YAML, read strictly: every refusal names file, line and column.
 package struct ConfigurationFile: Sendable {
     /// The name that refusals begin with.
     package let name: String
     let text: String
 
-    /// A text that is called `name`.
+    /// Creates a file from a text. Refusals begin with `name`.
     package init(name: String, text: String) {
         self.name = name
         self.text = text
@@ -150,9 +151,9 @@ package struct ConfigurationFile: Sendable {
         self.init(name: path, text: text)
     }
 
-    /// The file's one document.
+    /// Returns the file's one document.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where the text is empty or no YAML.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if the text is empty or no YAML.
     package func root() throws(SluiceError) -> ConfigurationNode {
         do {
             guard let node = try Yams.compose(yaml: text) else {
@@ -168,7 +169,7 @@ package struct ConfigurationFile: Sendable {
         }
     }
 
-    /// A refusal at a place of the file.
+    /// Creates a refusal at a place of the file.
     func refusal(at place: (line: Int, column: Int)?, _ reason: String, table: String? = nil) -> SluiceError {
         let place = place.map { ":\($0.line):\($0.column)" } ?? ""
         return SluiceError(.invalidArgument, "\(name)\(place): \(reason)", table: table)
@@ -188,23 +189,23 @@ package struct ConfigurationFile: Sendable {
 }
 
 extension ConfigurationNode {
-    /// Where the value is: `file.yaml:12:3`.
+    /// The position of the value: `file.yaml:12:3`.
     package var place: String {
         let mark = node.mark.map { ":\($0.line):\($0.column)" } ?? ""
         return file.name + mark
     }
 
-    /// The value as a list.
+    /// Returns the value as a list.
     package func items() throws(SluiceError) -> [ConfigurationNode] {
         guard let sequence = node.sequence else { throw refusal("\(name) must be a list") }
         return sequence.enumerated().map { ConfigurationNode($0.element, "\(name)[\($0.offset)]", of: file) }
     }
 
-    /// The value as JSON: `true`, `false`, `null` and numbers as JSON writes them are that where they stand without
-    /// quotation marks, everything else is a text.
+    /// Returns the value as JSON. Unquoted `true`, `false`, `null` and JSON numbers keep their type; everything else is
+    /// a text.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for more than `depth` lists and mappings inside each other,
-    ///   or more than `values` values, however few of them are written: aliases count each time.
+    ///   or more than `values` values. Each use of an alias counts.
     package func json(depth: Int = 32, values: Int = 10_000) throws(SluiceError) -> JSON {
         var rest = values
         return try json(depth, &rest)
@@ -241,7 +242,7 @@ extension ConfigurationNode {
         }
     }
 
-    /// The value that those names and indexes lead to from here, or the last that there is on the way.
+    /// Returns the value at the path, or the last value that exists on the way.
     package func nearest(to path: [String]) -> ConfigurationNode {
         guard let step = path.first else { return self }
         let rest = Array(path.dropFirst())

@@ -1,6 +1,6 @@
 /// Text from servers and files, made safe to show.
 package enum PlainText {
-    /// The text as one line: control characters, which could move a terminal's cursor, become spaces.
+    /// Returns the text as one line. Control characters become spaces: they could move a terminal's cursor.
     package static func line(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

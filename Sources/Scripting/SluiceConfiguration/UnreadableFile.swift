@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Says why a file cannot be read, for people: what the system's own errors say is for programs.
+/// Says for people why a file cannot be read: the errors of the system are for programs.
 package enum UnreadableFile {
-    /// The reason, for the end of a sentence.
+    /// Returns the reason, for the end of a sentence.
     package static func reason(_ path: String) -> String {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return "there is none" }

@@ -6,10 +6,10 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// Reads the files of a folder, and no more of them than a bundle may have. No link is followed, whoever puts one there
-/// while it reads.
+/// Reads the files of a folder, up to the limits of a bundle. It follows no links, not even one created during the
+/// read.
 struct BundleReader {
-    /// How many names of a folder are looked at, the hidden ones with the others.
+    /// The limit of names read from a folder, hidden names included.
     private static let maximumNames = 4_096
 
     private let folder: String
@@ -34,7 +34,7 @@ struct BundleReader {
         rules.refusal("\(reason) (\(String(cString: strerror(errno))))")
     }
 
-    /// Reads a folder, and closes it.
+    /// Reads a folder, and closes its descriptor.
     private mutating func readFolder(_ descriptor: Int32, _ prefix: String) throws(SluiceError) {
         guard let stream = fdopendir(descriptor) else {
             close(descriptor)
@@ -88,7 +88,7 @@ struct BundleReader {
         }
     }
 
-    /// The file's bytes, or one more than there is room for, whatever its size was said to be.
+    /// Reads the file's bytes, at most one more than the room: the reported size is not trusted.
     private func bytes(of file: Int32, _ path: String, room: Int) throws(SluiceError) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

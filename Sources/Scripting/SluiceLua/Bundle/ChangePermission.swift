@@ -1,5 +1,5 @@
-/// What a plugin may change beside what its hooks are there for, each with a permission of its own: it is how a script
-/// could pretend to be the user, the application or the server.
+/// A change that needs a permission of its own: with it a script could pretend to be the user, the application or the
+/// server.
 package enum ChangePermission: String, CaseIterable {
     /// The address of a request, and header fields that some servers read in its place.
     case url = "request.url"
@@ -11,10 +11,10 @@ package enum ChangePermission: String, CaseIterable {
     case credentials = "request.credentials"
     /// Header fields with conditions: `If-Match`, `If-None-Match` and their like.
     case conditions = "request.conditions"
-    /// The answer to a push: to give one without the server, and to rewrite the server's.
+    /// The answer to a push: answering without the server, and rewriting the server's answer.
     case pushAnswer = "push.answer"
 
-    /// What the permission is for, in a refusal.
+    /// The purpose of the permission, for a refusal.
     var action: String {
         switch self {
         case .url: "to change req.url, or a header field that a server may read for it,"
@@ -26,7 +26,7 @@ package enum ChangePermission: String, CaseIterable {
         }
     }
 
-    /// Header fields, in small letters, that may not be set, changed or removed without the permission.
+    /// Header fields, in small letters, that only a plugin with the permission may set, change or remove.
     package static let fields: [(names: Set<String>, permission: ChangePermission)] = [
         (credentialFields, .credentials), (conditionFields, .conditions),
         (["x-http-method-override", "x-http-method", "x-method-override"], .method),

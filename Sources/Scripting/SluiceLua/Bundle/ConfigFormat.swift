@@ -1,6 +1,6 @@
 internal import SluiceCore
 
-/// What a text of a configuration stands for.
+/// The meaning of a text in a configuration.
 package enum ConfigFormat: String, Sendable, CaseIterable {
     /// The name of a secret that the host holds; refusals never show it, in case it is the secret itself.
     case secret
@@ -11,7 +11,7 @@ package enum ConfigFormat: String, Sendable, CaseIterable {
     /// An address that begins with `http://` or `https://`.
     case uri
 
-    /// What refusals say.
+    /// The end of a refusal: the expected kind of text.
     var expectation: String {
         switch self {
         case .secret: "the name of a secret: letters, digits, \".\", \"-\" and \"_\", at most 128"
@@ -21,7 +21,7 @@ package enum ConfigFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the script gets for a text; nil if the text is not of the format.
+    /// Returns the value for the script; nil if the text is not of the format.
     func read(_ text: String) -> JSON? {
         switch self {
         case .secret: return Self.isSecretName(text) ? JSON(text) : nil
@@ -48,7 +48,7 @@ package enum ConfigFormat: String, Sendable, CaseIterable {
         return !authority.isEmpty && !authority.contains("@") && authority.first != ":"
     }
 
-    /// Host and port of an address, in small letters.
+    /// Returns host and port of an address, in small letters; nil if it is neither `http` nor `https`.
     static func authority(of address: String) -> String? {
         let address = address.lowercased()
         guard let scheme = ["http://", "https://"].first(where: address.hasPrefix) else { return nil }
@@ -56,12 +56,12 @@ package enum ConfigFormat: String, Sendable, CaseIterable {
     }
 }
 
-/// A length of time as texts have it: `250ms`, `30s`, `5m`, `2h`, `7d`.
+/// Reads a length of time: `250ms`, `30s`, `5m`, `2h`, `7d`.
 enum DurationText {
-    /// What refusals say of it.
+    /// The end of a refusal: the expected kind of text.
     static let expectation = "a length of time such as \"250ms\", \"30s\", \"5m\", \"2h\" or \"7d\""
 
-    /// The milliseconds; nil if the text is no length of time. At most 10,000 days.
+    /// Returns the milliseconds, at most 10,000 days; nil if the text is no length of time.
     static func milliseconds(_ text: String) -> Int64? {
         guard text.utf8.count <= 16 else { return nil }
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

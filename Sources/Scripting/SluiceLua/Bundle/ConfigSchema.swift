@@ -1,16 +1,15 @@
 public import SluiceCore
 
-/// What a plugin's configuration may be: a subset of JSON Schema.
+/// The schema of a plugin's configuration, in a subset of JSON Schema.
 ///
 /// Known are `type`, `properties`, `required`, `default`, `enum`, `const`, `minimum`, `maximum`, `minLength`,
 /// `maxLength`, `minItems`, `maxItems`, `pattern`, `items`, `additionalProperties` and `format` (`secret`, `table`,
-/// `duration`, `uri`), beside `title`, `description`, `examples`, `$comment` and `$schema`, which say nothing to a
-/// machine. A name that is not among `properties` is refused unless `additionalProperties` says otherwise. There is no
-/// `$ref`.
+/// `duration`, `uri`). `title`, `description`, `examples`, `$comment` and `$schema` are allowed and ignored. A name
+/// that is not among `properties` is refused unless `additionalProperties` allows it. There is no `$ref`.
 public struct ConfigSchema: Sendable {
     /// The deepest nesting of a configuration.
     public static let maximumConfigDepth = 32
-    /// The most values that a configuration may have.
+    /// The maximum number of values in a configuration.
     public static let maximumConfigValues = 10_000
 
     package let root: SchemaNode
@@ -22,24 +21,24 @@ public struct ConfigSchema: Sendable {
 
     /// Reads a schema.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the JSON pointer of what is wrong.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the JSON pointer of the fault.
     package init(_ place: JSONPlace) throws(SluiceError) {
         var reader = SchemaReader()
         root = try reader.node(place, depth: 0)
         guard root.types == [.object] else { throw place.refusal("expected the type object: a configuration is one") }
     }
 
-    /// A configuration with the defaults filled in, and what it names.
+    /// A configuration with its defaults filled in, and the secrets and hosts that it names.
     package struct Filled: Sendable {
         /// The configuration. Lengths of time are seconds.
         package var json: JSON
-        /// The names of secrets, where the schema says `"format": "secret"`.
+        /// The names of secrets: values of the format `secret`.
         package var secrets: Set<String>
-        /// Host and port of each address that is a property of the configuration itself, by its name.
+        /// Host and port of each address that is a direct property of the configuration, by the property's name.
         package var hosts: [String: String]
     }
 
-    /// The properties of the configuration itself that are addresses.
+    /// The direct properties of the configuration that are addresses.
     var addressNames: [String] { root.properties.filter { $0.node.format == .uri }.map(\.name) }
 
     /// Checks a configuration and fills in the defaults.
@@ -53,7 +52,7 @@ public struct ConfigSchema: Sendable {
 
     /// Checks a configuration and fills in the defaults.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the JSON pointer and what was expected.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the JSON pointer and the expectation.
     public func filled(_ config: JSON, in document: String = "config") throws(SluiceError) -> JSON {
         do throws(ConfigFault) {
             return try fill(config).json
@@ -76,13 +75,13 @@ public struct ConfigSchema: Sendable {
     }
 }
 
-/// What is kept while a configuration is filled.
+/// The state of filling in one configuration: its secrets, hosts and number of values.
 struct ConfigFilling {
     var secrets: Set<String> = []
     var hosts: [String: String] = [:]
     private var values = 0
 
-    /// Counts a value, also one that comes from a default: lists of objects with defaults multiply.
+    /// Counts a value. Defaults count too: lists of objects with defaults multiply.
     mutating func count(at path: [String]) throws(ConfigFault) {
         values += 1
         guard values <= ConfigSchema.maximumConfigValues else {
@@ -92,11 +91,11 @@ struct ConfigFilling {
     }
 }
 
-/// Where a configuration is not as its schema says, and how.
+/// A place where a configuration violates its schema, and the reason.
 package struct ConfigFault: Error, Sendable {
     /// The names and indexes on the way to the value.
     package var path: [String]
-    /// What was expected and what is there.
+    /// The expectation and the value found.
     package var reason: String
 
     /// The place as a JSON pointer; empty for the whole configuration.
@@ -108,14 +107,14 @@ package struct ConfigFault: Error, Sendable {
     }
 }
 
-/// Reads a schema, and refuses what it would not keep to.
+/// Reads a schema, and refuses keywords that it does not enforce.
 struct SchemaReader {
     private static let maximumDepth = 16
     private static let maximumNodes = 1_000
     private static let maximumProperties = 256
     private static let maximumChoices = 256
     private static let annotations = ["title", "description", "examples", "$comment", "$schema"]
-    /// The keywords that are about values of some types, and those types.
+    /// The keywords that apply to some types only, and those types.
     private static let typed: [(keyword: String, types: [SchemaNode.ValueType])] = [
         ("properties", [.object]), ("required", [.object]), ("additionalProperties", [.object]),
         ("items", [.array]), ("minItems", [.array]), ("maxItems", [.array]),
@@ -162,7 +161,7 @@ struct SchemaReader {
             guard members["enum"] == nil else { throw constant.refusal("enum and const are not said together") }
             node.choices = [constant.value]
         }
-        // Where nothing is said of an object, or all, its names are not looked at.
+        // An object without a type, or with fixed values, accepts any name.
         if node.types.isEmpty || !node.choices.isEmpty { node.others = .allowed }
         try check(members["default"], of: &node)
         return node
@@ -232,7 +231,7 @@ struct SchemaReader {
         }
     }
 
-    /// A default has to be what the schema allows.
+    /// Checks that the schema allows its own default.
     private mutating func check(_ place: JSONPlace?, of node: inout SchemaNode) throws(SluiceError) {
         guard let place else { return }
         do throws(ConfigFault) {

@@ -1,4 +1,4 @@
-/// What one call of a hook may cost. A manifest or a policy can lower it, and raise it never.
+/// The limits of one call of a hook. A manifest or a policy can lower them, but never raise them.
 public struct HookBudget: Sendable, Hashable {
     /// Instructions, bytes and work of the libraries, in one number.
     public var fuel: Int64
@@ -6,10 +6,10 @@ public struct HookBudget: Sendable, Hashable {
     public var burst: Duration
     /// The thread's CPU time from the first instruction to the last; nil where ``burst`` and ``fuel`` bound it.
     public var cpu: Duration?
-    /// The time on the wall, waits included, but not what `next` takes; nil for a hook that does not wait.
+    /// The wall-clock time, waits included, without the time of `next`; nil for a hook that does not wait.
     public var wall: Duration?
 
-    /// A budget.
+    /// Creates a budget.
     public init(fuel: Int64, burst: Duration, cpu: Duration? = nil, wall: Duration? = nil) {
         self.fuel = fuel
         self.burst = burst
@@ -17,7 +17,7 @@ public struct HookBudget: Sendable, Hashable {
         self.wall = wall
     }
 
-    /// For one record of a page of that many, the fuel that is its share; for all of them together, ``fuel``.
+    /// Returns the fuel for a page of that many records: a share for each, together at most ``fuel``.
     public func fuel(forRecords count: Int) -> Int64 {
         let (sum, isTooLarge) = HookBudget.fuelOfRecord.multipliedReportingOverflow(by: Int64(max(count, 1)))
         return isTooLarge ? fuel : min(sum, fuel)
@@ -28,8 +28,8 @@ public struct HookBudget: Sendable, Hashable {
 }
 
 extension HookKind {
-    /// What a call may cost where nothing lowers it. Of `after_pull_page` it is the most for a page of any length:
-    /// ``HookBudget/fuel(forRecords:)`` has a page's own.
+    /// The limits of a call unless a manifest or a policy lowers them. For `after_pull_page` it is the limit of the
+    /// longest page: ``HookBudget/fuel(forRecords:)`` returns the fuel of a given page.
     public var budget: HookBudget {
         switch self {
         case .filter, .request, .response, .beforePush, .onPushError, .onEvent:

@@ -1,45 +1,45 @@
 public import SluiceCore
 
-/// What a plugin can be asked: the hooks, by the names under which `main.lua` returns its functions.
+/// A hook of a plugin, by the name under which `main.lua` returns its function.
 ///
-/// The table of all that differs between them stands in this folder, and nowhere else: where each stands, whether it
-/// may wait, what it may cost, what becomes of its failure, and what it may decide.
+/// This folder alone holds the differences between hooks: the chain, whether the hook may wait, its limits, the effect
+/// of a failure, and its decisions.
 public enum HookKind: String, Sendable, Hashable, CaseIterable {
     /// Around one HTTP exchange.
     case filter
-    /// A request that is about to be sent.
+    /// A request before it is sent.
     case request
-    /// An answer that has come.
+    /// A received answer.
     case response
-    /// A local write that is about to be queued.
+    /// A local write before it is queued.
     case beforeEnqueue = "before_enqueue"
-    /// A queued operation that is about to be sent.
+    /// A queued operation before it is sent.
     case beforePush = "before_push"
-    /// A change that meets another of the server's: 409, 412, or a pull that meets a queued operation.
+    /// A conflict of a local change with the server's: 409, 412, or a pulled record with a queued operation.
     case onConflict = "on_conflict"
     /// An operation that failed for another reason.
     case onPushError = "on_push_error"
-    /// A pulled record that is about to be stored.
+    /// A pulled record before it is stored.
     case afterPull = "after_pull"
-    /// A page of pulled records that are about to be stored.
+    /// A page of pulled records before they are stored.
     case afterPullPage = "after_pull_page"
-    /// When to push and when to pull.
+    /// The times of pushes and pulls.
     case onSchedule = "on_schedule"
-    /// Something has happened; the hook only looks.
+    /// An event; the hook only observes it.
     case onEvent = "on_event"
     /// On a server, around a request that reads a table.
     case read
-    /// On a server, around a request that makes a record.
+    /// On a server, around a request that inserts a record.
     case insert
-    /// On a server, around a request that changes a record, or brings a deleted one back.
+    /// On a server, around a request that updates a record or undeletes one.
     case update
     /// On a server, around a request that deletes a record.
     case delete
-    /// Once for each VM, after the configuration was checked.
+    /// Once for each VM, after the configuration is checked.
     case initialize = "init"
 
-    /// Whether host functions that wait may be called. Where they may not, the hook runs in a transaction of the store
-    /// or on the way of a local write.
+    /// Whether host functions that wait may be called. A hook may not wait inside a transaction of the store or during
+    /// a local write.
     public var mayWait: Bool {
         switch self {
         case .filter, .request, .response, .beforePush, .onConflict, .onPushError, .onSchedule, .onEvent: true
@@ -48,7 +48,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The chain in which the hook stands; nil for `init`, which stands in none.
+    /// The chain of the hook; nil for `init`, which is in none.
     public var chain: HookChain? {
         switch self {
         case .filter, .request, .response: .http
@@ -64,8 +64,8 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The names of `decide.NAME` that the hook may answer with. A hook with none answers with nothing, or with what it
-    /// was asked about (`filter`: with the answer).
+    /// The names of `decide.NAME` that the hook may return. A hook with none returns nothing, or its argument
+    /// (`filter`: the answer).
     public var decisions: [String] {
         switch self {
         case .filter: ["respond", "fail"]
@@ -82,7 +82,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What a `match` of the hook may ask for: what is known when the hook is asked.
+    /// The conditions that a `match` of the hook may use: facts known when the hook is called.
     public var conditions: [MatchCondition] {
         switch self {
         case .filter, .request: [.tables, .methods, .kinds, .hosts, .deployment, .sample]
@@ -98,7 +98,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A chain of links of which a plugin is one at the most, and in which hooks of Swift stand too.
+/// A chain of hooks, with at most one link for each plugin. Hooks in Swift are links too.
 public enum HookChain: String, Sendable, Hashable, CaseIterable {
     /// Requests and answers: `filter`, `request`, `response`.
     case http
@@ -106,7 +106,7 @@ public enum HookChain: String, Sendable, Hashable, CaseIterable {
     case enqueue
     /// `before_push`.
     case push
-    /// `on_conflict`. Here the narrowest match goes first.
+    /// `on_conflict`. In this chain the narrowest match goes first.
     case conflict
     /// `on_push_error`.
     case pushError = "push-error"

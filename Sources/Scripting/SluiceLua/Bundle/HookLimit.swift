@@ -1,16 +1,16 @@
 internal import SluiceCore
 
-/// One limit of a hook, by the name that manifests and policies have for it.
+/// One limit of a hook, by its name in manifests and policies.
 enum HookLimit: String, CaseIterable {
     case fuel, burst, cpu, wall
 
-    /// The limits that a hook has.
+    /// Returns the names of the limits that the hook has.
     static func names(of kind: HookKind) -> [String] {
         let budget = kind.budget
         return ["fuel", "burst"] + (budget.cpu == nil ? [] : ["cpu"]) + (budget.wall == nil ? [] : ["wall"])
     }
 
-    /// Lowers the limit. Returns what was expected, where the value is not valid or above the limit.
+    /// Lowers the limit. Returns the expectation if the value is invalid or above the limit.
     func lower(_ budget: inout HookBudget, to value: JSON) -> String? {
         switch self {
         case .fuel:

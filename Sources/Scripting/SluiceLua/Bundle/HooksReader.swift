@@ -1,6 +1,6 @@
 public import SluiceCore
 
-/// Reads what a manifest says of its hooks.
+/// Reads the hooks of a manifest.
 struct HooksReader {
     let plugin: String
 
@@ -39,7 +39,7 @@ struct HooksReader {
         return hook
     }
 
-    /// A plugin is one link of a chain, so its hooks of one chain stand in one place.
+    /// Checks that the hooks of one chain have the same place: a plugin is one link of a chain.
     private func checkPlaces(
         _ hooks: [HookKind: HookDeclaration], _ members: [String: JSONPlace]
     ) throws(SluiceError) {
@@ -73,18 +73,18 @@ struct HooksReader {
     }
 }
 
-/// What a manifest says of one hook.
+/// The declaration of one hook in a manifest.
 public struct HookDeclaration: Sendable, Hashable {
-    /// What it is for.
+    /// The requests or records that the hook is for.
     public var match: Match = .all
-    /// Where it wants to stand, by the plugin's name.
+    /// The place that it asks for, by the plugin's name.
     public var placement: Placement
-    /// What becomes of its failure.
+    /// The effect of a failure.
     public var onError: HookErrorPolicy
-    /// What a call may cost.
+    /// The limits of a call.
     public var budget: HookBudget
 
-    /// A hook of the plugin of that name, of which nothing is said.
+    /// Creates the declaration of a hook with the defaults.
     public init(_ kind: HookKind, of plugin: String) {
         placement = Placement(plugin)
         onError = kind.errorPolicy
@@ -92,27 +92,27 @@ public struct HookDeclaration: Sendable, Hashable {
     }
 }
 
-/// What becomes of a failure of a hook: an error of the script, a kill, or an answer that it may not give.
+/// The effect of a hook's failure: an error of the script, a kill, or an answer that the hook may not give.
 public enum HookErrorPolicy: String, Sendable, Hashable, CaseIterable {
-    /// The request is not sent, the write refused, the page not stored and the pull's place not moved.
+    /// The request is not sent, the write is refused, or the page is not stored and the pull does not advance.
     case failClosed = "fail_closed"
-    /// Things go on as if the hook had not been there.
+    /// The engine continues as if the hook did not exist.
     case failOpen = "fail_open"
-    /// The operation is held with the plugin's name and the reason, until someone decides. Nothing is lost.
+    /// The operation is held with the plugin's name and the reason until someone decides. Nothing is lost.
     case hold
-    /// The next handler is asked, and after the last the policy that is built in.
+    /// The next handler is called, and after the last one the built-in policy applies.
     case next
-    /// The server's record stands.
+    /// The server's record wins.
     case server
     /// The local record is sent again on top of the server's version.
     case client
 }
 
 extension HookKind {
-    /// What becomes of a failure where nothing else is said.
+    /// The effect of a failure unless the manifest or the policy sets another.
     public var errorPolicy: HookErrorPolicy { errorPolicies[0] }
 
-    /// What may be said of it; the first is the default.
+    /// The allowed effects of a failure; the first is the default.
     public var errorPolicies: [HookErrorPolicy] {
         switch self {
         case .filter, .request, .beforeEnqueue, .beforePush: [.failClosed, .failOpen]
@@ -120,7 +120,7 @@ extension HookKind {
         case .response: [.failOpen, .failClosed]
         case .afterPull, .afterPullPage: [.failClosed, .failOpen]
         case .onConflict: [.hold, .next, .server, .client]
-        // The server's record, or another send, would be a decision on a change that the script was to make.
+        // Neither `server` nor `client`: they would decide about a change in place of the failed script.
         case .onPushError: [.hold, .next]
         case .onSchedule, .onEvent: [.failOpen]
         case .initialize: [.failClosed]

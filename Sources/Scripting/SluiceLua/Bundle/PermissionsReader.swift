@@ -1,6 +1,6 @@
 internal import SluiceCore
 
-/// Reads what a manifest asks permission for.
+/// Reads the permissions that a manifest asks for.
 struct PermissionsReader {
     private let members: [String: JSONPlace]
     private let schema: ConfigSchema
@@ -43,7 +43,7 @@ struct PermissionsReader {
         permissions.clock = try members["clock"]?.flag() ?? false
         permissions.random = try members["random"]?.flag() ?? false
         for (name, place) in try members["tables"]?.entries(upTo: Match.maximumValues) ?? [] {
-            // The pattern is one that a match would take.
+            // The pattern follows the rules of a match.
             do throws(SluiceError) {
                 _ = try Match(tables: [name])
             } catch {
@@ -84,7 +84,7 @@ struct PermissionsReader {
             }
     }
 
-    /// A token of RFC 9110, section 5.6.2.
+    /// Whether the text is a token of RFC 9110, section 5.6.2.
     private static func isFieldName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 128
             && text.unicodeScalars.allSatisfy {

@@ -1,37 +1,37 @@
 public import SluiceCore
 
-/// A plugin's folder, read: the manifest, the sources, and the fixtures of its tests.
+/// The content of a plugin's folder: the manifest, the sources, and the fixtures of its tests.
 ///
-/// A bundle has at most 256 files of 4 MiB together, each a text in UTF-8, a source of at most 256 KiB. Symbolic links,
-/// names of other than plain ASCII, and two names that differ by case alone are refused. Names with a dot in front are
-/// passed over: they are the editor's, not the plugin's.
+/// A bundle has at most 256 files of 4 MiB together. Each is a text in UTF-8, and a source has at most 256 KiB.
+/// Symbolic links, names outside plain ASCII, and two names that differ by case alone are refused. Names with a dot in
+/// front are ignored: they belong to the editor, not to the plugin.
 public struct PluginBundle: Sendable {
-    /// How many files a bundle may have.
+    /// The maximum number of files in a bundle.
     public static let maximumFiles = 256
     /// The largest source, in bytes.
     public static let maximumSourceBytes = 256 << 10
-    /// The most that all files may have together, in bytes.
+    /// The maximum size of all files together, in bytes.
     public static let maximumBytes = 4 << 20
 
-    /// A text that scripts can be loaded from.
+    /// A source of Lua that scripts can be loaded from.
     public struct Source: Sendable, Hashable {
-        /// The name by which `require` knows it: `main`, `lib.rules`.
+        /// The name for `require`: `main`, `lib.rules`.
         public let name: String
-        /// Its path in the bundle, by which messages know it: `main.lua`, `lib/rules.lua`.
+        /// Its path in the bundle, used in messages: `main.lua`, `lib/rules.lua`.
         public let path: String
         /// The text, in UTF-8.
         public let text: [UInt8]
     }
 
-    /// What the plugin says of itself.
+    /// The manifest, read from `plugin.json`.
     public let manifest: PluginManifest
-    /// Where it was read, or what it was called.
+    /// The folder that it was read from, or the name given for it.
     public let location: String
     /// All files, by their paths in the bundle: `lib/rules.lua`.
     public let files: [String: [UInt8]]
     /// The manifest's main source, then the sources below `lib` in the order of their names.
     public let sources: [Source]
-    /// A hash of all files, by which two bundles of one version are told apart. It protects against no one.
+    /// A hash of all files, which distinguishes two bundles of one version. It is no protection against tampering.
     public let digest: String
 
     /// Reads a folder.
@@ -41,7 +41,7 @@ public struct PluginBundle: Sendable {
         try self.init(files: BundleReader(folder).files(), location: folder)
     }
 
-    /// A bundle of those files, by the rules of one that is read from a folder.
+    /// Creates a bundle of those files, by the rules of a folder.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and, in the manifest, the place.
     public init(files: [String: [UInt8]], location: String) throws(SluiceError) {
@@ -88,7 +88,7 @@ public struct PluginBundle: Sendable {
     }
 }
 
-/// The rules that every file of a bundle keeps to, checked one after the other.
+/// The rules for every file of a bundle, checked one file after the other.
 struct BundleRules {
     let location: String
     private var folded: [String: String] = [:]
@@ -98,7 +98,7 @@ struct BundleRules {
 
     func refusal(_ reason: String) -> SluiceError { SluiceError(.invalidArgument, "\(location): \(reason)") }
 
-    /// Takes a path in.
+    /// Counts a path, or refuses it.
     mutating func admit(_ path: String) throws(SluiceError) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 8, parts.allSatisfy(BundleName.isAllowed) else {
@@ -114,13 +114,13 @@ struct BundleRules {
         }
     }
 
-    /// How many bytes a file of that path may have still.
+    /// Returns the number of bytes that a file at that path may still have.
     func room(for path: String) -> Int {
         let rest = PluginBundle.maximumBytes - bytes
         return path.hasSuffix(".lua") ? min(rest, PluginBundle.maximumSourceBytes) : rest
     }
 
-    /// Takes a file's bytes in.
+    /// Counts a file's bytes, or refuses them.
     mutating func check(_ path: String, _ file: [UInt8]) throws(SluiceError) {
         guard file.count <= room(for: path) else {
             throw refusal(
@@ -135,7 +135,7 @@ struct BundleRules {
 
 /// The names that files of a bundle may have.
 enum BundleName {
-    /// Whether a folder or file may be called so: letters, digits, `_`, `-` and `.` of ASCII, not a dot in front.
+    /// Whether a folder or file may have the name: letters, digits, `_`, `-` and `.` of ASCII, without a dot in front.
     static func isAllowed(_ name: Substring) -> Bool {
         !name.isEmpty && name.utf8.count <= 128 && name.utf8.first != UInt8(ascii: ".")
             && name.unicodeScalars.allSatisfy {
@@ -143,8 +143,8 @@ enum BundleName {
             }
     }
 
-    /// The name by which a source is required: `lib.rules` for `lib/rules.lua`. Nil for what is no source, or one whose
-    /// name has a dot in it.
+    /// Returns the name for `require`: `lib.rules` for `lib/rules.lua`. Nil for other files, and for a source with a
+    /// dot in its name.
     static func module(of path: String) -> String? {
         guard path.hasSuffix(".lua") else { return nil }
         let parts = path.dropLast(4).split(separator: "/", omittingEmptySubsequences: false)

@@ -1,36 +1,36 @@
 public import SluiceCore
 
-/// What a plugin says of itself in `plugin.json`: data, read without running anything.
+/// A plugin's manifest, `plugin.json`: data, read without running anything.
 public struct PluginManifest: Sendable {
-    /// The plugin's name: `com.example.stock`, or one word for those that come with Sluice.
+    /// The plugin's name: `com.example.stock`, or a plain name for plugins that come with Sluice.
     public let name: String
     /// Its version, by semantic versioning: `1.2.0`.
     public let version: String
-    /// What it does, in a sentence.
+    /// A sentence on its purpose.
     public let summary: String?
-    /// Who wrote it.
+    /// Its author.
     public let author: String?
-    /// Under which license.
+    /// Its license.
     public let license: String?
-    /// Where to read more.
+    /// The address of its home page.
     public let homepage: String?
-    /// What kind of plugin it is, in its author's words.
+    /// Its kinds, as the author names them.
     public let categories: [String]
     /// The version of the plugin API that it was written for: `1.0`.
     public let api: String
     /// The file that returns the hooks.
     public let main: String
-    /// The hooks, each with what is said of it. `main` has to return the same.
+    /// The hooks with their declarations. `main` has to return exactly these.
     public let hooks: [HookKind: HookDeclaration]
-    /// What its configuration may be.
+    /// The schema of its configuration.
     public let configSchema: ConfigSchema
-    /// What it may reach.
+    /// Its permissions.
     public let permissions: PluginPermissions
-    /// Whether it runs with a fixed clock, seeded chance, no HTTP, and is bounded by fuel alone.
+    /// Whether it runs with a fixed clock, seeded random numbers and no HTTP, and is bounded by fuel alone.
     public let isDeterministic: Bool
-    /// The first version of Sluice that it runs with.
+    /// The oldest version of Sluice that it runs with.
     public let minimumSDK: String?
-    /// Names of plugins in whose place it stands.
+    /// Names of plugins that it replaces.
     public let replaces: [String]
     /// Names of plugins that it cannot run beside.
     public let conflicts: [String]
@@ -41,13 +41,13 @@ extension PluginManifest {
     package static let fileName = "plugin.json"
     /// The largest file, in bytes.
     static let maximumBytes = 64 << 10
-    /// The versions of the plugin API that there are.
+    /// The supported versions of the plugin API.
     static let apis = ["1.0"]
 
     /// Reads a manifest.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the JSON pointer, what was expected and what is
-    ///   there; for an unknown name the nearest one.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the JSON pointer, the expectation and the value
+    ///   found; for an unknown name also the nearest known one.
     public init(bytes: [UInt8], document: String = "plugin.json") throws(SluiceError) {
         guard bytes.count <= Self.maximumBytes else {
             throw SluiceError(
@@ -181,13 +181,13 @@ extension PluginManifest {
     }
 }
 
-/// A version by the rules of semantic versioning 2.0.0, as far as plugins need them: which of two is newer.
+/// A version of semantic versioning 2.0.0, reduced to the need of plugins: the order of two versions.
 struct SemanticVersion: Sendable, Comparable {
     let text: String
     private let numbers: [Int]
     private let preview: [Substring]
 
-    /// The version; nil if the text is not one.
+    /// Reads a version; nil if the text is not one.
     init?(_ text: String) {
         guard text.utf8.count <= 64 else { return nil }
         let parts = text.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,28 +1,28 @@
 internal import SluiceCore
 
-/// What a plugin may reach beside what its hooks are given. Nothing, unless its manifest says so.
+/// The permissions of a plugin beyond the arguments of its hooks. It has none unless its manifest asks for them.
 public struct PluginPermissions: Sendable, Hashable {
     /// The hosts that `http.request` may ask: `api.example.com`, `localhost:8080`, `*.example.com`, or the property of
-    /// the configuration that has the address: `{token_url}`.
+    /// the configuration that holds the address: `{token_url}`.
     public var http: [String] = []
-    /// How many bytes `kv` may hold; 0 for no store.
+    /// The maximum size of `kv` in bytes; 0 for no store.
     public var kvBytes = 0
-    /// The names of secrets that `secrets.get` gives a handle to.
+    /// The names of secrets for which `secrets.get` returns a handle.
     public var secrets: [String] = []
     /// Header fields with credentials that the script may read, in small letters.
     public var readHeaders: [String] = []
-    /// What it may change beside the other header fields and the body of a request: `request.url`, `request.method`,
+    /// The allowed changes beyond other header fields and the body of a request: `request.url`, `request.method`,
     /// `request.id`, `request.credentials`, `request.conditions`, `push.answer`.
     public var change: [String] = []
-    /// Whether `time.now` is there.
+    /// Whether the script has `time.now`.
     public var clock = false
-    /// Whether `math.random`, `crypto.random` and `crypto.uuid` are there.
+    /// Whether the script has `math.random`, `crypto.random` and `crypto.uuid`.
     public var random = false
-    /// Which tables of the local store `store` reads (`r`, `rw`) and decisions may write to (`rw`), by name or pattern.
-    /// Where none is named, decisions may write to every table that the plugin is asked about.
+    /// The tables of the local store that `store` reads (`r`, `rw`) and decisions may write to (`rw`), by name or
+    /// pattern. If it is empty, decisions may write to every table that the plugin is asked about.
     public var tables: [String: TableAccess] = [:]
 
-    /// What a plugin may do with tables.
+    /// The access of a plugin to a table.
     public enum TableAccess: String, Sendable, Hashable, CaseIterable {
         /// Read.
         case read = "r"
@@ -30,10 +30,10 @@ public struct PluginPermissions: Sendable, Hashable {
         case readWrite = "rw"
     }
 
-    /// No permission.
+    /// Creates an empty set of permissions.
     public init() {}
 
-    /// Refuses a change that the plugin may not make.
+    /// Refuses a change for which the plugin has no permission.
     ///
     /// - Throws: ``Denied``.
     func require(_ change: ChangePermission) throws {
@@ -42,8 +42,8 @@ public struct PluginPermissions: Sendable, Hashable {
         }
     }
 
-    /// What the plugin may do with a table; nil for nothing. A name goes before patterns, and of several patterns the
-    /// one that allows less.
+    /// Returns the plugin's access to a table; nil for none. A name takes precedence over patterns. Of several patterns
+    /// the more restrictive one applies.
     func access(to table: String) -> TableAccess? {
         if let access = tables[table] { return access }
         let found = tables.filter { (try? Match(tables: [$0.key]))?.isFor(table: table) == true }.values
@@ -51,14 +51,14 @@ public struct PluginPermissions: Sendable, Hashable {
     }
 }
 
-/// A refusal for want of a permission.
+/// A refusal because a permission is missing.
 struct Denied: Error {
     let message: String
     init(_ message: String) { self.message = message }
 }
 
 extension PluginPermissions {
-    /// Each permission in words, so that two plugins, or two versions of one, can be compared.
+    /// Each permission as a phrase, so that two plugins, or two versions of one, can be compared.
     package var words: Set<String> {
         var words: Set<String> = []
         for host in http { words.insert("ask \(host) by http") }

@@ -1,11 +1,11 @@
 internal import SluiceCore
 
-/// What one value of a configuration may be.
+/// The schema of one value of a configuration.
 package struct SchemaNode: Sendable {
     enum ValueType: String, Sendable, CaseIterable {
         case object, array, string, number, integer, boolean, null
 
-        /// The type as people say it.
+        /// The name of the type in refusals.
         var words: String {
             switch self {
             case .object: "an object"
@@ -33,7 +33,7 @@ package struct SchemaNode: Sendable {
 
     package enum Others: Sendable {
         case refused, allowed
-        /// One element, which a type can hold of its own kind only in an array.
+        /// One element; it is in an array because a value type cannot contain itself.
         case each([SchemaNode])
     }
 
@@ -54,7 +54,7 @@ package struct SchemaNode: Sendable {
     /// Whether refusals may not show the value.
     private var isHidden: Bool { format == .secret }
 
-    /// Checks a value and fills in what it leaves out.
+    /// Checks a value and fills in missing members.
     func fill(_ value: JSON, at path: [String], _ filling: inout ConfigFilling) throws(ConfigFault) -> JSON {
         try filling.count(at: path)
         func expected(_ expectation: String) -> ConfigFault {

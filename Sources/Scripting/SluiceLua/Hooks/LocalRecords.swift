@@ -1,10 +1,10 @@
 internal import SluiceCore
 internal import Synchronization
 
-/// Records on their way from one hook to the next, of which a plugin has said that they stay here.
+/// Records that a plugin marked as local only, on their way between two hooks.
 ///
-/// A record is known by its identity and not by what is in it: two writes of the same may be under way at once. One
-/// that never arrives, because its write was given up, is forgotten with its last owner.
+/// A record is known by its identity, not by its content: two equal writes may be under way at once. If a write is
+/// given up, its note is forgotten with the last owner of the record.
 final class LocalRecords: Sendable {
     private struct Note {
         weak var record: JSONHandle?
@@ -12,7 +12,7 @@ final class LocalRecords: Sendable {
 
     private let notes = Mutex<[Note]>([])
 
-    /// Takes note of a record.
+    /// Marks a record as local only.
     func note(_ record: JSON) {
         notes.withLock { notes in
             notes.removeAll { $0.record == nil }
@@ -20,7 +20,7 @@ final class LocalRecords: Sendable {
         }
     }
 
-    /// Whether that record was noted. It is not any more.
+    /// Removes the mark of a record, and returns whether it had one.
     func take(_ record: JSON) -> Bool {
         notes.withLock { notes in
             guard let index = notes.firstIndex(where: { $0.record === record.handle }) else { return false }

@@ -1,10 +1,10 @@
 internal import SluiceCore
 internal import Synchronization
 
-/// A plugin's `request`, `filter` and `response` as one link of the chain: the request passes them in that order, and
-/// the answer comes to `response` last.
+/// A plugin's `request`, `filter` and `response` as one link of the chain. The request passes them in that order, and
+/// the answer reaches `response` last.
 struct LuaFilter: Filter {
-    /// How often a plugin may have a request sent again, or ask for a pause before it is sent.
+    /// The number of times that a plugin may repeat a request, or ask for a pause before one.
     static let maximumRetries = 3
 
     let caller: PluginCaller
@@ -55,7 +55,7 @@ struct LuaFilter: Filter {
             switch try await ask(after, request, response, elapsed, exchange) {
             case .answer(let response): return response
             case .again(let pause):
-                // Whoever asks without end gets the last answer.
+                // A plugin that asks without end gets the last answer.
                 guard repeats < Self.maximumRetries else { return response }
                 repeats += 1
                 request.context.attempt += 1
@@ -102,7 +102,7 @@ struct LuaFilter: Filter {
             let verdict: FilterVerdict = try await asked(
                 hook, request, exchange,
                 { edited in
-                    // A shadow sends what would have been sent without it, once.
+                    // A shadow sends the original request, and only once.
                     if isShadow, let response = last.withLock({ $0 }) { return response }
                     let response = try await next(isShadow ? request : edited)
                     last.withLock { $0 = response }
@@ -192,10 +192,10 @@ struct LuaFilter: Filter {
     }
 }
 
-/// What the plugins of one exchange keep for each other: `ctx.shared` for all of them, `ctx.scratch` for the hooks of
+/// The values that plugins of one exchange share: `ctx.shared` between all of them, `ctx.scratch` between the hooks of
 /// one.
 final class PluginExchange: Sendable {
-    /// The exchange that the task is in.
+    /// The exchange of the current task.
     @TaskLocal static var current: PluginExchange?
 
     private struct State {
@@ -204,7 +204,7 @@ final class PluginExchange: Sendable {
     }
     private let state = Mutex(State())
 
-    /// The plugin's own and that of all; nil for one in which nothing is yet.
+    /// Returns the plugin's own values and the shared ones; nil for empty ones.
     func bags(of plugin: String) -> (scratch: JSON?, shared: JSON?) {
         state.withLock { ($0.scratch[plugin], $0.shared) }
     }

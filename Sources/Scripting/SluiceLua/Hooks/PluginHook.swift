@@ -8,7 +8,7 @@ struct PluginHook: Sendable {
     var name: String { caller.plan.name }
     var isShadow: Bool { caller.isShadow }
 
-    /// Asks the plugin about a record. Nil where its failure, or being a shadow, makes no difference to what happens.
+    /// Asks the plugin about a record. Returns nil for a shadow, or for a failure that the policy ignores.
     func ask<Value: Sendable>(
         _ arguments: [LuaArgument], as type: Value.Type, table: String, recordID: RecordID?,
         extra: [(name: String, value: JSON)] = [], _ interpret: @escaping @Sendable (HookReturn) throws -> HookAnswer
@@ -24,7 +24,7 @@ struct PluginHook: Sendable {
         }
     }
 
-    /// Lets things go on after a failure, where the policy says so.
+    /// Continues after a failure if the policy allows it, or throws the failure.
     func pass(_ failure: PluginFailure, table: String, recordID: RecordID?) throws {
         if isShadow { return }
         switch hook.onError {

@@ -1,7 +1,7 @@
 internal import SluiceCore
 
 extension SluiceError {
-    /// The error that a plugin's failure is for who called the engine.
+    /// Wraps a plugin's failure for the caller of the engine.
     init(
         plugin failure: PluginFailure, _ code: Code = .hookFailed, table: String? = nil, recordID: RecordID? = nil,
         operationID: String? = nil
@@ -11,7 +11,7 @@ extension SluiceError {
             operationID: operationID, cause: failure)
     }
 
-    /// The error that a plugin's failure is for who sent the request.
+    /// Wraps a plugin's failure for the sender of the request.
     init(plugin failure: PluginFailure, about request: Request) {
         let context = request.context
         self.init(
@@ -21,6 +21,6 @@ extension SluiceError {
 }
 
 extension PluginCaller {
-    /// Whether what the plugin decides is only written down.
+    /// Whether the plugin's decisions are only logged.
     var isShadow: Bool { plan.mode == .shadow }
 }

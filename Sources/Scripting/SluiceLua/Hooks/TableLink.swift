@@ -11,16 +11,16 @@ struct TableLink: Sendable {
     /// The link with its place; nil for a plugin without such hooks.
     var placed: Placed<TableLink>? { hooks.first.map { Placed(self, placement: $0.placement, match: $0.match) } }
 
-    /// Whether it has a hook for something of that table.
+    /// Whether it has a hook for a request to that table.
     func isFor(table: String) -> Bool { hooks.contains { $0.isFor(table: table) } }
 
-    /// The hook that a request is for; nil for none.
+    /// Returns the hook for a request; nil for none.
     func hook(for question: TableQuestion) -> HookPlan? {
         let subject = MatchSubject(table: question.table, kind: question.kind)
         return hooks.first { $0.kind == question.hook && $0.matches(subject) }
     }
 
-    /// Asks, as far as the script's `next`.
+    /// Runs the script up to its `next`.
     ///
     /// - Throws: ``PluginFailure``; `CancellationError`.
     func begin(_ hook: HookPlan, _ question: TableQuestion, _ rules: RecordCheck) async throws -> Begun {
@@ -40,16 +40,16 @@ struct TableLink: Sendable {
         }
     }
 
-    /// How far a script has come.
+    /// The progress of a script.
     enum Begun {
-        /// It has answered without `next`.
+        /// The script has answered without `next`.
         case done(TableVerdict)
-        /// It waits for what the request brings.
+        /// The script waits in its `next` for the answer to the request.
         case next(SuspendedLink, TableRequestEdit)
     }
 }
 
-/// A script that waits in its `next` for what a request to a table brings.
+/// A script that waits in its `next` for the answer to a request to a table.
 struct SuspendedLink: Sendable {
     let link: TableLink
     let hook: HookPlan
@@ -61,14 +61,14 @@ struct SuspendedLink: Sendable {
     private var caller: PluginCaller { link.caller }
     private var elapsed: Duration { since.duration(to: caller.services.environment.now()) }
 
-    /// Goes on with the records that the request has brought.
+    /// Resumes the script with the records of the request.
     ///
     /// - Throws: ``PluginFailure``; `CancellationError`.
     func goOn(_ rows: [JSON]) async throws -> TableVerdict {
         try await caller.goOn(id, .rows(given.give(rows), after: elapsed), call, as: TableVerdict.self)
     }
 
-    /// Tells the script that the request was refused. What it makes of that is its own affair.
+    /// Tells the script that the request was refused. Its reaction is ignored.
     func refused() async {
         let message = "the request was refused, or is tried anew because others changed the record"
         _ = try? await caller.goOn(id, .nextFailed(message, after: elapsed), call, as: TableVerdict.self)

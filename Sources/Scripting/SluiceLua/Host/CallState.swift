@@ -1,8 +1,8 @@
 internal import SluiceCore
 
-/// All that belongs to one call under way, in the hands of the plugins' thread.
+/// The state of one call under way, used only by the plugins' thread.
 final class CallState {
-    /// What is asked.
+    /// The content of the call: a hook call, or one of a page's rows.
     private enum Question {
         case call(HookCall)
         case rows(PulledRows)
@@ -10,12 +10,12 @@ final class CallState {
 
     private(set) var id: UInt64
     private let question: Question
-    /// Which of the rows.
+    /// The index of the current row.
     private var index = 0
     /// The hook that was called.
     let plan: HookKind
     let startedAt: Timestamp
-    /// When its time is up; nil for a hook that does not wait.
+    /// The end of the call's time; nil for a hook that does not wait.
     var deadline: Timestamp?
     var lua: LuaCall?
     var bodies: [Body]
@@ -25,21 +25,21 @@ final class CallState {
     var droppedLines = 0
     var trace: JSON?
     var changes: [String: [KeyValues.Change]] = [:]
-    /// By how many bytes those changes make the plugin's values larger.
+    /// The number of bytes by which those changes enlarge the plugin's values.
     var kvGrowth = 0
     var httpCalls = 0
     var nextCalls = 0
-    /// What was given to `next`, and what came of it.
+    /// The requests given to `next`, with their results.
     var exchanges: [NextExchange] = []
-    /// Whether it has waited, so that others know it by its id.
+    /// Whether it has waited and is registered under its id.
     var isListed = false
     var waits = 0
-    /// The text of the error that the last `next` ended in.
+    /// The text of the error that the last `next` ended with.
     var nextError: String?
     private let seed: (HookCall) -> UInt64
     private var chance: SeededGenerator?
 
-    /// - Parameter seed: what chance begins with, for a call that has to be repeatable.
+    /// - Parameter seed: returns the seed of the random numbers, for a call that must be repeatable.
     init(id: UInt64, _ call: HookCall, at now: Timestamp, seed: @escaping (HookCall) -> UInt64) {
         self.id = id
         self.seed = seed
@@ -50,7 +50,7 @@ final class CallState {
         bodies = call.bodies
     }
 
-    /// A call for each of some rows, one after the other, as long as ``isUntouched``.
+    /// Creates a state for a call for each of some rows, one after the other, as long as it is ``isUntouched``.
     init(_ rows: PulledRows, at now: Timestamp, seed: @escaping (HookCall) -> UInt64) {
         id = 0
         self.seed = seed
@@ -60,13 +60,13 @@ final class CallState {
         bodies = []
     }
 
-    /// Goes on to another row.
+    /// Moves to another row.
     func move(to index: Int, id: UInt64) {
         self.id = id
         self.index = index
     }
 
-    /// What was asked.
+    /// The hook call.
     var call: HookCall {
         switch question {
         case .call(let call): call
@@ -74,19 +74,19 @@ final class CallState {
         }
     }
 
-    /// Whether the script has left no trace here: then the next call may have this state.
+    /// Whether the script has changed nothing here: then the next call may reuse the state.
     var isUntouched: Bool {
         log.isEmpty && droppedLines == 0 && trace == nil && changes.isEmpty && httpCalls == 0 && chance == nil
             && !isListed
     }
 
-    /// Chance for a call that has to be repeatable.
+    /// The generator of random numbers for a call that must be repeatable.
     var random: SeededGenerator {
         get { chance ?? SeededGenerator(seed: seed(call)) }
         set { chance = newValue }
     }
 
-    /// Notes what came of the last `next`.
+    /// Records the result of the last `next`.
     func end(_ ending: NextExchange.Ending) {
         if !exchanges.isEmpty { exchanges[exchanges.count - 1].ending = ending }
     }

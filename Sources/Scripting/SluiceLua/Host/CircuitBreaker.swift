@@ -1,7 +1,7 @@
 internal import SluiceCore
 
-/// Keeps a hook that fails again and again from being asked: five failures within a minute open it for half a minute,
-/// and each failure of the first call after that for twice as long, up to an hour. A call that goes well closes it.
+/// Stops calls of a hook that keeps failing. Five failures within a minute open it for half a minute. If the first call
+/// after that fails too, it opens for twice as long, up to an hour. A successful call closes it.
 struct CircuitBreaker: Sendable, Hashable {
     private static let failuresToOpen = 5
     private static let window: Duration = .seconds(60)
@@ -15,13 +15,13 @@ struct CircuitBreaker: Sendable, Hashable {
     /// Whether calls are refused now.
     func isOpen(at now: Timestamp) -> Bool { opensUntil.map { now < $0 } ?? false }
 
-    /// Takes note of a call that went well.
+    /// Records a successful call.
     mutating func succeeded() {
         guard pause != nil || !failures.isEmpty else { return }
         self = CircuitBreaker()
     }
 
-    /// Takes note of a failure.
+    /// Records a failed call.
     mutating func failed(at now: Timestamp) {
         // A clock that was set back must not keep it open for longer than a pause.
         failures.removeAll { $0 > now || $0.duration(to: now) > Self.window }

@@ -1,28 +1,28 @@
 package import SluiceCore
 
-/// One question to one plugin.
+/// One call of one plugin's hook.
 package final class HookCall: Sendable {
-    /// The hook, with what a call may cost.
+    /// The hook, with the limits of a call.
     package let plan: HookPlan
-    /// What the script gets before `ctx`.
+    /// The script's arguments before `ctx`.
     package let arguments: [LuaArgument]
-    /// The bodies that the arguments name by their places.
+    /// The bodies that the arguments refer to by index.
     package let bodies: [Body]
-    /// What makes requests of what the script does to theirs, for hooks around an exchange.
+    /// The editor that applies the script's changes to the request, for hooks around an exchange.
     package let editor: RequestEditor?
-    /// What reads the request that the script gives to `next`, for hooks of a server's tables.
+    /// The request that reads the script's changes at `next`, for hooks of a server's tables.
     package let tableRequest: TableRequestDocument?
-    /// What the call is about, for the decision log.
+    /// The table and the record of the call, for the decision log.
     package let table: String?
     package let recordID: RecordID?
-    /// What the plugin's hooks of one exchange, and all plugins of it, keep for each other; nil for nothing yet.
+    /// The values shared by the plugin's hooks of one exchange, and by all its plugins; nil for none yet.
     let scratch: JSON?
     let shared: JSON?
-    /// What `ctx` has besides, by name.
+    /// Further members of `ctx`, by name.
     package let extra: [(name: String, value: JSON)]
-    /// The most fuel, where that is less than the plan's.
+    /// A fuel limit below the plan's.
     let fuel: Int64?
-    /// Makes a decision of what the hook returned; what it throws is a failure of the plugin.
+    /// Turns the hook's result into a decision. An error here is a failure of the plugin.
     package let interpret: @Sendable (HookReturn) throws -> HookAnswer
 
     package init(
@@ -50,40 +50,40 @@ package final class HookCall: Sendable {
     var hasPlainContext: Bool { extra.isEmpty && scratch == nil && shared == nil }
 }
 
-/// What a hook has returned and written to.
+/// The result of a hook, and the arguments and bodies that it wrote to.
 package struct HookReturn {
-    /// What it returned; nil for nothing.
+    /// The returned value; nil for none.
     package var value: JSON?
-    /// The class of the object that it returned, where it is one.
+    /// The class of the returned object, if it is one.
     package var type: String?
-    /// The arguments that it wrote to, by their places.
+    /// The changed arguments, by their indexes.
     package var changed: [Int: JSON]
-    /// The bodies, those of answers after those of the call.
+    /// The bodies: those of the call first, then those of answers.
     var bodies: [Body]
-    /// The places of bodies that it wrote to.
+    /// The indexes of the changed bodies.
     var changedBodies: Set<Int>
-    /// The answers that the script got from `next`, by the places of their bodies.
+    /// The answers that the script got from `next`, by the indexes of their bodies.
     var responses: [Int: GivenResponse]
-    /// What hides header fields from the script, for hooks around an exchange.
+    /// The editor that hides header fields from the script, for hooks around an exchange.
     var editor: RequestEditor?
-    /// Whether the member `record` of the table that it returned is an object: what that lacks was taken out.
+    /// Whether the `record` of the returned table is an object: then a missing field was removed on purpose.
     var holdsObject = false
 }
 
-/// What a plugin's answer comes to.
+/// A plugin's answer to a call.
 package struct HookAnswer: Sendable {
-    /// The decision, for the caller, who knows its type.
+    /// The decision; the caller knows its type.
     package var value: any Sendable
-    /// Its name, for the log: `none`, `changed`, or that of a decision.
+    /// Its name for the log: `none`, `changed`, or the name of a decision.
     package var name: String
-    /// Why, in the plugin's words.
+    /// The plugin's reason.
     package var reason: String?
-    /// The record that a merge comes to, for the log: rules name fields alone.
+    /// The record that results from a merge, for the log: rules only name fields.
     var record: JSON?
-    /// The plugin's scratch and the exchange's, where the script wrote to them.
+    /// The plugin's scratch values and the exchange's shared ones, if the script changed them.
     var scratch: JSON?
     var shared: JSON?
-    /// Whether it is the answer to a push, or rewrites one.
+    /// Whether it answers a push, or rewrites the answer to one.
     var answersPush: Bool
 
     package init(_ value: any Sendable, _ name: String, reason: String? = nil, answersPush: Bool = false) {
@@ -94,28 +94,28 @@ package struct HookAnswer: Sendable {
     }
 }
 
-/// How far a question has come.
+/// The progress of a call.
 package enum CallStep: Sendable {
-    /// It is answered.
+    /// The hook has answered.
     case done(HookAnswer, saves: [String: JSON?])
-    /// The script waits; `within` is what is left of its time, nil for a wait that does not count.
+    /// The script waits; `within` is the rest of its time, nil for a wait without a limit.
     case waits(UInt64, HostWait, within: Duration?)
-    /// It failed.
+    /// The call failed.
     case failed(PluginFailure)
-    /// The script has not caught the error of its last `next`: it is that error that the caller gets.
+    /// The script did not catch the error of its last `next`: the caller gets that error.
     case passedOn
 }
 
-/// What a wait came to.
+/// The result of a wait.
 package enum WaitResult: Sendable {
     /// A value or an error for the script.
     case reply(HostReply)
-    /// The answer of `next`, after so long.
+    /// The answer of `next`, with its duration.
     case response(Response, after: Duration)
-    /// What a server's table answered, after so long.
+    /// The answer of a server's table, with its duration.
     case rows(JSON, after: Duration)
-    /// The error of `next`, after so long.
+    /// The error of `next`, with its duration.
     case nextFailed(String, after: Duration)
-    /// The time is up, or the task cancelled: the script is not asked any more.
+    /// The time is up, or the task was cancelled: the script is not resumed.
     case ended(PluginFailure.Kind)
 }

@@ -1,18 +1,18 @@
 package import SluiceCore
 
-/// What a host function answers a script.
+/// The answer of a host function to a script.
 package enum HostReply: Sendable {
     /// A value; nil for nothing.
     case value(JSON?)
-    /// An error, which the script may catch.
+    /// An error that the script may catch.
     case failure(String)
-    /// An error for want of a permission.
+    /// An error because a permission is missing.
     case denied(String)
-    /// The script waits for this.
+    /// The script has to wait.
     case wait(HostWait)
 }
 
-/// What a script waits for. Whoever made the call does it, outside of the plugins' thread, and brings the answer.
+/// A reason to wait. The caller carries it out, off the plugins' thread, and resumes the script with the result.
 package enum HostWait: Sendable {
     /// The rest of the chain.
     case next(Request)
@@ -22,10 +22,10 @@ package enum HostWait: Sendable {
     case sleep(Duration)
     /// A record of the local store.
     case record(table: String, id: RecordID)
-    /// How many records of the local store match.
+    /// The number of matching records in the local store.
     case count(Query)
-    /// What a server does with a request to a table, and what comes of it.
+    /// A request to a server's table, carried out by the server.
     case table(TableRequestEdit)
-    /// A plugin that a spec asks.
+    /// A call of a plugin by a spec.
     case spec(String, JSON)
 }

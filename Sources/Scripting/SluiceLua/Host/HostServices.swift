@@ -1,16 +1,16 @@
 internal import HTTPTypes
 package import SluiceCore
 
-/// Does what scripts wait for, outside of the plugins' thread.
+/// Carries out the waits of scripts, off the plugins' thread.
 package struct HostServices: Sendable {
     var environment: SyncEnvironment
     /// Waits for the end of a call's time.
     var timer: @Sendable (Duration) async throws -> Void
-    /// What `http` goes through; nil for none. It follows no redirect, as no transport does.
+    /// The transport of `http`; nil for none. Like any transport it follows no redirects.
     var transport: (any Transport)?
-    /// What `store` reads; nil for none.
+    /// The store of `store`; nil for none.
     var store: (any LocalStore)?
-    /// Where `kv` is kept.
+    /// The storage of `kv`.
     var storage: any PluginStorage
 
     package init(
@@ -24,7 +24,7 @@ package struct HostServices: Sendable {
         self.storage = storage
     }
 
-    /// Does it, within a time; nil for as long as it takes.
+    /// Carries out a wait within a time; nil for no limit.
     package func perform(_ wait: HostWait, within time: Duration?) async -> WaitResult {
         guard let time else { return await perform(wait) }
         guard time > .zero else { return .ended(.deadline) }

@@ -2,27 +2,27 @@ package import CoreMetrics
 package import Logging
 package import SluiceCore
 
-/// What a host takes from around it.
+/// The settings and surroundings of a host.
 package struct HostSettings: Sendable {
-    /// Clock and chance.
+    /// The clock and the source of random numbers.
     package var environment: SyncEnvironment = .system
-    /// Where plugins log, and the host says what it does.
+    /// The logger of plugins and of the host.
     package var logger = Logger(label: "sluice.plugins") { _ in SwiftLogNoOpLogHandler() }
-    /// How many decisions are kept.
+    /// The number of decisions kept in memory.
     package var decisionLogSize = 512
-    /// Whether what hooks were given and what they answered is kept with their decisions.
+    /// Whether the inputs and answers of hooks are kept with their decisions.
     package var keepsInputs = false
-    /// Where what plugins do is counted; nil for nowhere.
+    /// The factory of the plugins' metrics; nil for none.
     package var metrics: (any MetricsFactory)?
-    /// Whether there is a transport for `http`.
+    /// Whether the host has a transport for `http`.
     package var hasTransport = false
-    /// Whether there is a store for `store`.
+    /// Whether the host has a store for `store`.
     package var hasStore = false
-    /// Whether the script is a spec, which asks a plugin's hooks.
+    /// Whether the script is a spec, which calls a plugin's hooks.
     package var isSpec = false
-    /// The seed of chance, for a host in which everything is to be repeatable; nil for the machine's.
+    /// The seed of random numbers, for a host that must be repeatable; nil for the system's.
     package var seed: UInt64?
-    /// Whether each guard is tried when a machine is made.
+    /// Whether the guards of each new machine are tested.
     package var testsGuards = false
 
     package init() {}

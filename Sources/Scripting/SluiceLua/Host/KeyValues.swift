@@ -1,12 +1,12 @@
 package import SluiceCore
 
-/// The values of one plugin: what is saved, and what calls under way have written and not finished.
+/// The values of one plugin. Calls under way hold their changes themselves until they finish.
 package struct KeyValues: Sendable {
-    /// A value with its end.
+    /// A value with its time of expiry.
     package struct Entry: Sendable, Hashable {
         let value: JSON
         let endsAt: Timestamp?
-        /// How many bytes it is when it is saved: counted once, since a store of many values is asked at each change.
+        /// The size in bytes when saved. It is computed once, because every change reads it.
         let size: Int
 
         package init(_ value: JSON, endsAt: Timestamp? = nil) {
@@ -29,13 +29,14 @@ package struct KeyValues: Sendable {
         func isOver(at now: Timestamp) -> Bool { endsAt.map { $0 <= now } ?? false }
     }
 
-    /// What a call has done to a key.
+    /// A change of a key by a call.
     enum Change: Sendable {
         case set(Entry?)
         case add(Int64)
     }
 
-    /// The changes with one more sum. Sums in a row are one, so that many of them do not take longer each time.
+    /// Returns the changes with one more addition. Consecutive additions become one, so that each new one costs the
+    /// same.
     static func adding(_ number: Int64, to changes: [Change]) -> [Change] {
         guard case .add(let before)? = changes.last else { return changes + [.add(number)] }
         let (sum, overflows) = before.addingReportingOverflow(number)
@@ -43,11 +44,11 @@ package struct KeyValues: Sendable {
     }
 
     private var entries: [String: Entry]
-    /// Before that time no value that is kept is over.
+    /// The earliest expiry of a value in memory, or a time before it.
     private var nextEnd: Timestamp?
-    /// The keys and values together, those that are over with the others until room is made.
+    /// The size of keys and values together. Expired values count until ``makeRoom(at:)`` removes them.
     private(set) var size: Int
-    /// The keys of values that were over and have gone, and are still saved.
+    /// The keys of expired values that were removed here, but not yet from the storage.
     private var gone: Set<String> = []
 
     init(_ saved: [String: JSON] = [:]) {
@@ -56,7 +57,7 @@ package struct KeyValues: Sendable {
         size = entries.reduce(0) { $0 + $1.key.utf8.count + $1.value.size }
     }
 
-    /// The value of a key, as a call sees it that has made those changes.
+    /// Returns the value of a key as seen by a call with those changes.
     func value(_ key: String, with changes: [String: [Change]], at now: Timestamp) -> Entry? {
         var entry = entries[key].flatMap { $0.isOver(at: now) ? nil : $0 }
         for change in changes[key] ?? [] {
@@ -70,15 +71,15 @@ package struct KeyValues: Sendable {
         return entry.flatMap { $0.isOver(at: now) ? nil : $0 }
     }
 
-    /// How many bytes a key and its value take with those changes.
+    /// Returns the size in bytes of a key and its value after those changes.
     func size(of key: String, with changes: [String: [Change]], at now: Timestamp) -> Int {
-        // What is over counts here as it does in `size`.
+        // An expired value counts here as it does in `size`.
         let isChanged = changes[key] != nil
         let entry = isChanged ? value(key, with: changes, at: now) : entries[key]
         return entry.map { key.utf8.count + $0.size } ?? 0
     }
 
-    /// Lets go of the values that are over.
+    /// Removes expired values.
     mutating func makeRoom(at now: Timestamp) {
         guard let nextEnd, nextEnd <= now else { return }
         for (key, entry) in entries where entry.isOver(at: now) {
@@ -89,7 +90,7 @@ package struct KeyValues: Sendable {
         self.nextEnd = entries.values.compactMap(\.endsAt).min()
     }
 
-    /// Makes the changes, and says what has to be saved.
+    /// Makes the changes, and returns the values to save.
     mutating func apply(_ changes: [String: [Change]], at now: Timestamp) -> [String: JSON?] {
         var saved: [String: JSON?] = [:]
         for key in gone { saved.updateValue(nil, forKey: key) }

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import SluiceCore
 
-/// A file to which lines of JSON are added, each in one piece. Where it was moved away, by this or by another program, a
-/// new one is made in its place. Where a process was killed while it wrote, its part of a line is taken away, or the
-/// next line would be joined to it.
+/// A file to which lines of JSON are appended, each in one piece. If this or another program moves the file away, a new
+/// one is created. If a process was killed during a write, its partial line is removed: otherwise the next line would
+/// be joined to it.
 final class LineFile {
-    /// A call to the system that did not go through.
+    /// A system call that failed.
     struct Fault: Error, CustomStringConvertible {
         let call: String
         let code: CInt
@@ -15,7 +15,7 @@ final class LineFile {
     private let path: String
     private let maximumBytes: Int?
     private let kept: Int
-    /// What every line begins with: only of such a line a part is taken away.
+    /// The beginning of every line: only a partial line that begins like this is removed.
     private let head: [UInt8]
     private var descriptor: CInt = -1
     private var place: (device: dev_t, number: ino_t) = (0, 0)
@@ -30,9 +30,9 @@ final class LineFile {
 
     deinit { shut() }
 
-    /// Adds a line, which has its end.
+    /// Appends a line, line end included.
     ///
-    /// - Throws: ``Fault``; then nothing of the line is in the file.
+    /// - Throws: ``Fault``; in this case nothing of the line is in the file.
     func append(_ line: [UInt8]) throws(Fault) {
         try ready()
         if let maximumBytes, size > 0, size + line.count > maximumBytes {
@@ -47,7 +47,7 @@ final class LineFile {
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else {
                 let fault = Fault(call: "write", code: errno)
-                // The next line is to begin as one.
+                // The next line has to start on a new line.
                 if done > 0 { _ = ftruncate(descriptor, off_t(size)) }
                 throw fault
             }
@@ -56,16 +56,16 @@ final class LineFile {
         size += line.count
     }
 
-    /// Opens the file that the path leads to now.
+    /// Opens the file that is at the path now.
     func ready() throws(Fault) {
         var info = stat()
         if descriptor >= 0, stat(path, &info) == 0, place == (info.st_dev, info.st_ino) {
-            // It may have been cut meanwhile.
+            // Another program may have truncated it.
             size = Int(info.st_size)
             return
         }
         shut()
-        // It would wait for whoever reads a pipe.
+        // Without it, opening a pipe would wait for a reader.
         let opened = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard opened >= 0 else { throw Fault(call: "open", code: errno) }
         guard fstat(opened, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
@@ -80,7 +80,7 @@ final class LineFile {
         try endLastLine()
     }
 
-    /// Whether there is a file at the path that begins otherwise than the lines: it is somebody else's.
+    /// Whether a file at the path begins with something else: then another program owns it.
     static func isOther(_ path: String, than head: [UInt8]) -> Bool {
         let reading = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard reading >= 0 else { return false }
@@ -92,8 +92,8 @@ final class LineFile {
         return count < 0 || !head.starts(with: start[..<count])
     }
 
-    /// Has the file end with the end of a line. As long as the file is open it is locked, so that no other process takes
-    /// a line that is just being written for one that was left unfinished.
+    /// Makes the file end with a line end. The file stays locked while it is open: otherwise another process could take
+    /// a line that is being written for an unfinished one.
     private func endLastLine() throws(Fault) {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return }
         let tail = lastPart()
@@ -110,7 +110,7 @@ final class LineFile {
         }
     }
 
-    /// What the file has after the last end of a line; nothing if it cannot be read.
+    /// Returns the bytes after the last line end; none if the file cannot be read.
     private func lastPart() -> [UInt8] {
         let reading = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard reading >= 0 else { return [] }
@@ -142,7 +142,7 @@ final class LineFile {
 
     private func shut() {
         if descriptor >= 0 {
-            // A child process that begins at this moment has the descriptor too until it runs its program.
+            // A child process that starts at this moment has the descriptor too until it runs its program.
             _ = flock(descriptor, LOCK_UN)
             close(descriptor)
         }

@@ -1,9 +1,9 @@
 internal import CLuaSandbox
 package import SluiceCore
 
-/// What a hook is called with.
+/// An argument of a hook.
 package struct LuaArgument: Sendable {
-    /// The class of the prelude's that the script sees it as; nil for a plain value.
+    /// The prelude's class for the script's view of it; nil for a plain value.
     var type: String?
     var value: JSON
 
@@ -12,7 +12,7 @@ package struct LuaArgument: Sendable {
         self.value = value
     }
 
-    /// Calls `body` with all arguments as C takes them, alive as long as it runs.
+    /// Calls `body` with all arguments as C structures, which live as long as it runs.
     static func with<Result>(
         _ arguments: ArraySlice<LuaArgument>, after done: [sluice_argument] = [],
         _ body: ([sluice_argument]) -> Result

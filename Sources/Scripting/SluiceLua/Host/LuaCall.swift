@@ -1,21 +1,21 @@
 internal import CLuaSandbox
 internal import SluiceCore
 
-/// A call of a hook that has begun. It is ended when nobody holds it any more.
+/// A call of a hook that has begun. It ends with the last reference to it.
 final class LuaCall {
-    /// How far a call has come.
+    /// The progress of a call.
     enum Step {
         /// The hook has returned.
         case done(LuaCall)
-        /// It waits.
+        /// The script waits.
         case waits(LuaCall, HostWait)
-        /// It failed.
+        /// The call failed.
         case failed(ScriptFailure, LuaCall?)
     }
 
     let pointer: OpaquePointer
     let id: UInt64
-    /// Keeps the machine alive.
+    /// The machine, which lives as long as its calls.
     private let vm: LuaVM
 
     init(_ pointer: OpaquePointer, id: UInt64, of vm: LuaVM) {
@@ -26,27 +26,27 @@ final class LuaCall {
 
     deinit { sluice_call_end(pointer) }
 
-    /// What the hook returned, and the class it is an object of; nil for nothing.
+    /// The result of the hook, with the class if it is an object; nil for none.
     var result: (value: JSON, type: String?)? {
         var type: UnsafePointer<CChar>?
         guard let value = sluice_call_result(pointer, &type) else { return nil }
         return (JSON(JSONHandle(owningRaw: value)), type.map { String(cString: $0) })
     }
 
-    /// Whether it returned a table whose `record` is an object of the host's, and no table that the script has built.
+    /// Whether it returned a table with an object of the host as `record`, not a table that the script built.
     var returnedObject: Bool { sluice_call_returned_object(pointer) }
 
-    /// What the script has made of an argument; nil if it did not write to it.
+    /// Returns an argument as the script changed it; nil if it did not write to it.
     func changedArgument(_ index: Int) -> JSON? {
         var isChanged = false
         let value = sluice_call_argument(pointer, index, &isChanged)
         return isChanged ? JSON(JSONHandle(sharingRaw: value)) : nil
     }
 
-    /// Why it failed: `{message, file, line}`.
+    /// The error as `{message, file, line}`.
     var error: JSON { JSON(JSONHandle(owningRaw: sluice_call_error(pointer))) }
     /// The fuel that it has used.
     var fuel: Int { Int(sluice_call_fuel_used(pointer)) }
-    /// The time of the thread that it has used.
+    /// The CPU time that it has used.
     var cpuTime: Duration { .nanoseconds(sluice_call_cpu_nanoseconds(pointer)) }
 }

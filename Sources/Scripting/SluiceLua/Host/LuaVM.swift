@@ -1,14 +1,14 @@
 package import CLuaSandbox
 package import SluiceCore
 
-/// One plugin's virtual machine, over the sandbox's C functions. Whoever has it sees to it that one thread at a time
+/// One plugin's virtual machine, over the sandbox's C functions. Its owner makes sure that only one thread at a time
 /// uses it.
 package final class LuaVM {
-    /// Answers a host function that a script calls: the call's id, the function's name, its arguments as an array, and
-    /// what counts the work.
+    /// Answers a call of a host function, given the call's id, the function's name, its arguments as an array, and the
+    /// meter of its work.
     package typealias Host = (_ call: UInt64, _ function: String, _ arguments: JSON, _ meter: HostMeter) -> HostReply
 
-    /// What the C callback finds its way back with.
+    /// The context of the C callback, through which it reaches the host.
     private final class Receiver {
         let host: Host
         var meter = HostMeter(vm: nil)
@@ -41,7 +41,7 @@ package final class LuaVM {
     private let vm: OpaquePointer
     private let receiver: Receiver
 
-    /// A machine with nothing of a plugin in it yet.
+    /// Creates a machine without a plugin.
     ///
     /// - Throws: ``ScriptFailure`` of kind `memory`.
     package init(limits: sluice_limits = sluice_limits_default(), host: @escaping Host) throws(ScriptFailure) {
@@ -94,15 +94,15 @@ package final class LuaVM {
             }, id: id)
     }
 
-    /// A call as it came back from C.
+    /// A call as C returned it.
     enum Begun {
-        /// It is over, and has to be ended.
+        /// It has returned, and has to be ended.
         case done(OpaquePointer)
         /// It waits or has failed; without a pointer there was no memory for it.
         case other(OpaquePointer?, sluice_outcome)
     }
 
-    /// Begins a call. Whoever began it ends it, or has ``step(_:id:)`` do so.
+    /// Begins a call. The caller ends it, directly or through ``step(_:id:)``.
     func call(
         _ hook: StaticString, _ arguments: UnsafeBufferPointer<sluice_argument>, budget: sluice_budget, id: UInt64
     ) -> Begun {
@@ -123,7 +123,7 @@ package final class LuaVM {
         return .done(pointer)
     }
 
-    /// How far a call has come that has begun.
+    /// Returns the progress of a call that has begun.
     func step(_ begun: Begun, id: UInt64) -> LuaCall.Step {
         switch begun {
         case .done(let pointer): .done(LuaCall(pointer, id: id, of: self))
@@ -132,7 +132,7 @@ package final class LuaVM {
         }
     }
 
-    /// Goes on with a call that waited.
+    /// Resumes a call that waited.
     func resume(_ call: LuaCall, with answer: HostReply) -> LuaCall.Step {
         let (kind, value) = Self.parts(of: answer)
         let outcome = withExtendedLifetime(value) { sluice_call_resume(call.pointer, kind, value?.handle.raw) }
@@ -160,44 +160,43 @@ package final class LuaVM {
         }
     }
 
-    /// How often a call was ended for its budget.
+    /// The number of calls ended for exceeding their budget.
     var kills: Int { Int(sluice_vm_kills(vm)) }
-    /// How many bytes it holds.
+    /// The memory in use, in bytes.
     var memory: Int { Int(sluice_vm_memory(vm)) }
-    /// How many bytes it has held at the most.
+    /// The highest memory use so far, in bytes.
     package var peakMemory: Int { Int(sluice_vm_peak_memory(vm)) }
-    /// Whether the stack is where it was after loading.
+    /// Whether the stack is at the same height as after loading.
     var isBalanced: Bool { sluice_vm_is_balanced(vm) }
-    /// The guards that do not stop what they are there to stop.
+    /// Returns the names of guards that failed their test.
     package func selfTest() -> [String] {
         JSON(JSONHandle(owningRaw: sluice_vm_self_test(vm))).elements?.compactMap(\.string) ?? []
     }
 
     /// Counts fuel by line from now on.
     package func startProfile() { sluice_vm_profile_start(vm) }
-    /// The fuel of each line since the last time: `{"main.lua:41": 1200}`.
+    /// Returns the fuel of each line since the last time: `{"main.lua:41": 1200}`.
     package func takeProfile() -> JSON { JSON(JSONHandle(owningRaw: sluice_vm_profile_take(vm))) }
 }
 
-/// Charges the call whose script runs for what the host does for it.
+/// Charges the running call for the host's work.
 package struct HostMeter {
-    /// The machine; nil for none, where nothing is counted.
+    /// The machine; nil if nothing is counted.
     let vm: OpaquePointer?
 
-    /// Notes that the call is given a text from outside of so many bytes: its bounds grow with a long one.
+    /// Raises the call's fuel and time limits in proportion to the bytes of a long text from outside.
     func give(_ bytes: Int) { if let vm { sluice_vm_give(vm, bytes) } }
 
-    /// Spends fuel before work is done that it stands for.
+    /// Spends fuel before the work that it pays for.
     ///
-    /// - Throws: ``ScriptFailure`` of kind `fuel` where the call has spent what it may: it is over, whatever is
-    ///   answered.
+    /// - Throws: ``ScriptFailure`` of kind `fuel` if the call has no fuel left: it ends, whatever the host answers.
     func charge(_ fuel: Int) throws(ScriptFailure) {
         guard let vm, !sluice_vm_charge(vm, Int64(fuel)) else { return }
         throw ScriptFailure(.fuel, "the call has spent its fuel")
     }
 }
 
-/// Texts as the sandbox takes them, alive as long as the body runs.
+/// Converts sources for the sandbox; the pointers are valid while the body runs.
 enum LuaTexts {
     /// Calls `body` with a chunk's name and text.
     static func with<Result>(_ source: LuaSource, _ body: (sluice_source) -> Result) -> Result {

@@ -1,9 +1,9 @@
 internal import HTTPTypes
 package import SluiceCore
 
-/// What a filter gave to `next`, and what came of it.
+/// A request that a filter gave to `next`, and its result.
 struct NextExchange: Sendable {
-    /// How an exchange ended.
+    /// The end of an exchange.
     enum Ending: Sendable {
         case response(Response)
         case failed(String)
@@ -13,7 +13,7 @@ struct NextExchange: Sendable {
     var ending: Ending?
 }
 
-/// Requests and answers as the decision log and specs have them: without credentials, the body as text.
+/// Requests and answers for the decision log and specs: without credentials, with the body as text.
 package enum ExchangeDocument {
     /// The longest body that is kept, in bytes.
     static let maximumBody = 64 << 10
@@ -28,7 +28,7 @@ package enum ExchangeDocument {
         message(["status": JSON(response.status)], response.head.headerFields, response.body)
     }
 
-    /// An exchange of `next`: the request, and the answer or the error.
+    /// Returns an exchange of `next`: the request, and the answer or the error.
     static func next(_ exchange: NextExchange) -> JSON {
         var json: JSON
         switch exchange.ending {
@@ -40,7 +40,7 @@ package enum ExchangeDocument {
         return json
     }
 
-    /// A body that is no text, or too long, is only noted: `"cut": true`.
+    /// Returns a message. A body that is not text or too long is replaced by `"cut": true`.
     private static func message(_ start: JSON, _ fields: HTTPFields, _ body: Body) -> JSON {
         var json = start
         var headers = JSON.object

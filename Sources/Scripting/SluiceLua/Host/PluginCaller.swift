@@ -1,6 +1,6 @@
 internal import SluiceCore
 
-/// Asks one plugin of a set, from any task: the way from the engine to a script and back.
+/// Calls one plugin of a set from any task, and carries out the script's waits.
 struct PluginCaller: Sendable {
     let host: PluginHost
     let services: HostServices
@@ -8,16 +8,16 @@ struct PluginCaller: Sendable {
     let plan: PluginPlan
     let secrets: SecretBook
 
-    /// What makes a request of what the script does to this one.
+    /// Returns the editor that applies the script's changes to the request.
     func editor(of request: Request) -> RequestEditor {
         RequestEditor(
             request: request, of: plan.name, permissions: plan.permissions, secrets: secrets)
     }
 
-    /// Asks, and does what the script waits for.
+    /// Calls a hook, and carries out the script's waits.
     ///
-    /// - Parameter next: what `next` of a filter does.
-    /// - Throws: ``PluginFailure``; what `next` threw, if the script has let it through; `CancellationError`.
+    /// - Parameter next: the action of `next` in a filter.
+    /// - Throws: ``PluginFailure``; the error of `next` if the script did not catch it; `CancellationError`.
     func ask<Value: Sendable>(_ call: HookCall, as type: Value.Type, next: Next) async throws -> Reply<Value> {
         var step = await host.begin(call, of: id)
         var nextError: (any Error)?
@@ -54,14 +54,14 @@ struct PluginCaller: Sendable {
         }
     }
 
-    /// Asks a hook that has no `next`.
+    /// Calls a hook that has no `next`.
     func ask<Value: Sendable>(_ call: HookCall, as type: Value.Type) async throws -> Value {
         try await ask(call, as: type, next: { _ in throw CancellationError() }).value
     }
 
-    /// Asks about the rows of a page at once.
+    /// Calls a hook for all rows of a page in one step.
     ///
-    /// - Returns: what was decided, and the failures, by the rows' places.
+    /// - Returns: the decisions, and the failures with the rows' indexes.
     func ask(
         _ rows: PulledRows, fuel: Int64
     ) async throws -> (decisions: [PulledRowDecision], failures: [(index: Int, failure: PluginFailure)]) {
@@ -83,7 +83,7 @@ struct PluginCaller: Sendable {
         return (decisions, failures)
     }
 
-    /// What a call comes to that has ended, when what it has written is saved.
+    /// Saves the call's changes of `kv`, and returns its decision.
     func finished<Value: Sendable>(
         _ answer: HookAnswer, _ saves: [String: JSON?], _ hook: HookKind
     ) async throws -> Value {
@@ -98,7 +98,7 @@ struct PluginCaller: Sendable {
         return Reply(value: value, scratch: answer.scratch, shared: answer.shared)
     }
 
-    /// Saves what the call has written; a decision that depends on what could not be saved is not made.
+    /// Saves the call's changes of `kv`. If that fails, the call fails too, because its decision may depend on them.
     private func save(_ values: [String: JSON?], _ hook: HookKind) async throws {
         do {
             try await services.storage.save(values, of: plan.name)
@@ -111,7 +111,7 @@ struct PluginCaller: Sendable {
         PluginFailure(plugin: plan.name, hook: hook.rawValue, ScriptFailure(kind, message))
     }
 
-    /// What a plugin has answered.
+    /// The answer of a plugin.
     struct Reply<Value: Sendable>: Sendable {
         var value: Value
         var scratch: JSON?
@@ -119,31 +119,31 @@ struct PluginCaller: Sendable {
     }
 }
 
-/// How far a hook around a server's table has come.
+/// The progress of a hook around a server's table.
 enum TableStop<Value: Sendable>: Sendable {
-    /// The script waits in `next`, with the request as it has made it.
+    /// The script waits in `next`, with its changes of the request.
     case next(UInt64, TableRequestEdit)
-    /// It has answered.
+    /// The script has answered.
     case done(Value)
 }
 
 extension PluginCaller {
-    /// Asks, and does what the script waits for until it waits for its `next`.
+    /// Calls a hook, and carries out the script's waits up to its `next`.
     ///
     /// - Throws: ``PluginFailure``; `CancellationError`.
     func askToNext<Value: Sendable>(_ call: HookCall, as type: Value.Type) async throws -> TableStop<Value> {
         try await run(await host.begin(call, of: id), call)
     }
 
-    /// Goes on with a script that waited in its `next`.
+    /// Resumes a script that waited in its `next`.
     ///
-    /// - Throws: ``PluginFailure``; `CancellationError`, also where the script has let the error of `next` through.
+    /// - Throws: ``PluginFailure``; `CancellationError`, also if the script did not catch the error of `next`.
     func goOn<Value: Sendable>(
         _ waiting: UInt64, _ result: WaitResult, _ call: HookCall, as type: Value.Type
     ) async throws -> Value {
         switch try await run(await host.resume(waiting, with: result), call) as TableStop<Value> {
         case .done(let value): return value
-        // The host refuses a second one.
+        // The host refuses a second `next`.
         case .next(let id, _):
             _ = await host.end(id, .yield)
             throw failure(.yield, "next was called twice", call.plan.kind)

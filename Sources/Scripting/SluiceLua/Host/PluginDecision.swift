@@ -1,10 +1,10 @@
 public import SluiceCore
 
-/// What a plugin decided once: an entry of the decision log.
+/// One decision of a plugin: an entry of the decision log.
 public struct PluginDecision: Sendable {
     /// The entry's number, counted up from 1.
     public var sequence: Int
-    /// When the call ended.
+    /// The end of the call.
     public var at: Timestamp
     /// The plugin's name.
     public var plugin: String
@@ -12,37 +12,37 @@ public struct PluginDecision: Sendable {
     public var version: String
     /// The hook.
     public var hook: HookKind
-    /// The table, where the call was about one.
+    /// The table, if the call concerned one.
     public var table: String?
-    /// The record's id, where it was about one.
+    /// The record's id, if the call concerned one.
     public var recordID: RecordID?
-    /// A hash of what the hook was given, by which equal inputs are known again.
+    /// A hash of the hook's input: equal inputs have equal hashes.
     public var inputHash: String
-    /// What the hook was given, without credentials; nil unless the host keeps inputs.
+    /// The hook's input, without credentials; nil unless the host keeps inputs.
     public var input: JSON?
-    /// What it decided: the name of a decision, `none`, `changed`, or `failed`.
+    /// The name of the decision, `none`, `changed`, `passed_on`, or `failed`.
     public var decision: String
-    /// The whole answer, without credentials; nil where it was nothing or inputs are not kept.
+    /// The whole answer, without credentials; nil for none, or if inputs are not kept.
     public var answer: JSON?
-    /// Why, in the plugin's words.
+    /// The plugin's reason.
     public var reason: String?
-    /// What went wrong; nil if nothing did.
+    /// The failure; nil for success.
     public var failure: PluginFailure?
     /// The fuel that the call used.
     public var fuel: Int
-    /// The time of the thread that it used.
+    /// The CPU time that the call used.
     public var cpuTime: Duration
-    /// The time from its begin to its end.
+    /// The time from its beginning to its end.
     public var elapsed: Duration
-    /// How often it waited.
+    /// The number of waits.
     public var waits: Int
-    /// Whether it took effect.
+    /// Whether the plugin ran as a shadow, without effect.
     public var isShadow: Bool
-    /// Whether it took the place of the server's answer to a push, in whole or in part.
+    /// Whether it replaced the server's answer to a push, in whole or in part.
     public var answersPush = false
-    /// What the plugin logged.
+    /// The lines that the plugin logged.
     public var log: [PluginLogLine]
-    /// What the plugin added to the trace.
+    /// The values that the plugin added to the trace.
     public var trace: JSON
 }
 
@@ -52,6 +52,6 @@ public struct PluginLogLine: Sendable, Hashable {
     public var level: String
     /// The text, without the values of secrets.
     public var message: String
-    /// What was logged with it.
+    /// The fields logged with the text.
     public var fields: JSON?
 }

@@ -1,24 +1,24 @@
-/// A call of a plugin that did not come to a good end: the ``SluiceError/cause`` of errors that plugins cause.
+/// A failed call of a plugin: the ``SluiceError/cause`` of errors that plugins cause.
 ///
-/// Its text never holds a secret's value; it holds what the script put into an error of its own.
+/// Its text never contains a secret's value, but it contains the text of the script's own errors.
 public struct PluginFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What went wrong.
+    /// The kind of a failure.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The script raised an error.
         case runtime
         /// The fuel ran out.
         case fuel
-        /// One stretch of work took too much of the thread's time.
+        /// The script used too much CPU time between two waits.
         case burst
-        /// All stretches together did.
+        /// The script used too much CPU time in all.
         case cpu
         /// The call took too long, waits included.
         case deadline
-        /// The memory limit.
+        /// The memory limit was reached.
         case memory
-        /// The hook returned something it may not return.
+        /// The hook returned a result that it may not return.
         case badResult = "bad_result"
-        /// The script waited where it cannot.
+        /// The script waited in a hook that may not wait.
         case yield
         /// The script called a function that plugins do not have.
         case blockedFunction = "blocked_function"
@@ -26,7 +26,7 @@ public struct PluginFailure: Error, Sendable, Hashable, CustomStringConvertible 
         case permission
         /// The task was cancelled, or the plugin was unloaded, while the script waited.
         case cancelled
-        /// The script failed too often of late and was not asked.
+        /// The script failed too often recently and was not called.
         case breakerOpen = "breaker_open"
         /// The plugin could not be loaded.
         case load
@@ -34,13 +34,13 @@ public struct PluginFailure: Error, Sendable, Hashable, CustomStringConvertible 
 
     /// The plugin's name.
     public var plugin: String
-    /// The hook that was called; `load` while the plugin was loaded.
+    /// The hook that was called; `load` while the plugin was being loaded.
     public var hook: String
-    /// What went wrong.
+    /// The kind of the failure.
     public var kind: Kind
-    /// What happened, for the plugin's author.
+    /// A description for the plugin's author.
     public var message: String
-    /// The file of the bundle in which it happened, where that is known.
+    /// The file of the bundle with the failure, if known.
     public var file: String?
     /// The line in that file.
     public var line: Int?

@@ -2,7 +2,7 @@ internal import Logging
 internal import SluiceCore
 
 extension PluginHost {
-    /// Asks a plugin. The script runs until it has answered, waits, or fails.
+    /// Calls a plugin. The script runs until it has answered, waits, or fails.
     package func begin(_ call: HookCall, of id: PluginInstance.ID) -> CallStep {
         let kind = call.plan.kind
         guard let instance = instances[id] else {
@@ -33,14 +33,14 @@ extension PluginHost {
         return take(step, state, instance)
     }
 
-    /// What the chance of a call begins with that has to be repeatable.
+    /// Returns the seed of the random numbers, for calls that must be repeatable.
     func seed(of instance: PluginInstance) -> (HookCall) -> UInt64 {
         { [given = settings.seed] call in
             given ?? FNV1a.hash("\(instance.plan.name) \(instance.inputHash(of: call))".utf8)
         }
     }
 
-    /// Goes on with a call that waited.
+    /// Resumes a call that waited.
     package func resume(_ id: UInt64, with result: WaitResult) -> CallStep {
         guard let owner = calls[id], let instance = instances[owner], let state = instance.functions.calls[id],
             let lua = state.lua
@@ -77,7 +77,7 @@ extension PluginHost {
         return take(instance.vm.resume(lua, with: reply), state, instance)
     }
 
-    /// Ends a call that waits.
+    /// Ends a waiting call.
     func end(_ id: UInt64, _ kind: PluginFailure.Kind) -> CallStep {
         guard let owner = calls[id], let instance = instances[owner], let state = instance.functions.calls[id] else {
             return .failed(PluginFailure(plugin: "", hook: "", ScriptFailure(kind, "the call is over")))
@@ -162,7 +162,7 @@ extension PluginHost {
         return .failed(named)
     }
 
-    /// A machine that was stopped several times is made anew; where that fails the old one goes on.
+    /// Replaces a machine that was stopped several times. If that fails, the old one continues.
     private func renew(_ instance: PluginInstance) {
         do {
             try instance.rebuild()
@@ -181,7 +181,7 @@ extension PluginHost {
 }
 
 extension ScriptFailure {
-    /// Why an answer could not be read.
+    /// Describes an error in reading a hook's answer.
     init(of error: any Error) {
         self =
             (error as? ScriptFailure) ?? (error as? Denied).map { ScriptFailure(.permission, $0.message) }
@@ -190,7 +190,7 @@ extension ScriptFailure {
 }
 
 extension HostReply {
-    /// The reply without the values of secrets in its messages.
+    /// Returns the reply with the values of secrets removed from its messages.
     fileprivate func redacted(_ redact: Redactor) -> HostReply {
         switch self {
         case .failure(let message): .failure(redact(message))

@@ -1,14 +1,14 @@
 internal import SluiceCore
 
 extension PluginHost {
-    /// How a call came to its end.
+    /// The end of a call.
     enum Ending {
         case answered(HookAnswer)
         case failed(PluginFailure)
         case passedOn
     }
 
-    /// Writes down what became of a call, and lets go of it.
+    /// Records the result of a call, and releases the call.
     func close(_ state: CallState, _ instance: PluginInstance, _ ending: Ending) {
         let kind = state.plan
         let elapsed = state.startedAt.duration(to: now)
@@ -21,7 +21,7 @@ extension PluginHost {
             }
             release(instance)
         }
-        // Of rows that are kept there are too many: they are only counted.
+        // Rows without a remarkable decision are too many for the log: they are only counted.
         if kind == .afterPull, case .answered(let answer) = ending, answer.name != "drop", state.log.isEmpty {
             return instance.count(kind, "ok", answer.name, fuel, cpuTime, elapsed)
         }
@@ -92,7 +92,7 @@ extension PluginMetrics.Hook {
         self.elapsed += elapsed
     }
 
-    /// Adds what another instance has done.
+    /// Adds the counts of another instance.
     mutating func add(_ other: PluginMetrics.Hook) {
         calls.merge(other.calls, uniquingKeysWith: +)
         decisions.merge(other.decisions, uniquingKeysWith: +)
@@ -102,10 +102,10 @@ extension PluginMetrics.Hook {
     }
 }
 
-/// What a call was given and what it answered, as the decision log keeps it: without credentials.
+/// The input and the answer of a call for the decision log, without credentials.
 enum DecisionInput {
-    /// What the hook was given, by the classes that scripts see it as; the body, where it is a text; and for a filter
-    /// what it gave to `next` and got.
+    /// Returns the hook's arguments, by their classes in scripts; the body, if it is text; and for a filter the
+    /// exchanges of `next`.
     static func input(of state: CallState, _ redact: Redactor) -> JSON {
         let call = state.call
         var input = JSON(members: call.arguments.map { ($0.type ?? "value", redact(withoutCredentials($0.value))) })
@@ -121,12 +121,12 @@ enum DecisionInput {
         return input
     }
 
-    /// What the hook returned; else what it made of what it was given.
+    /// Returns the hook's result, or else its changes of the first argument.
     static func answer(of call: LuaCall, _ redact: Redactor) -> JSON? {
         (call.result?.value ?? call.changedArgument(0)).map { redact(withoutCredentials($0)) }
     }
 
-    /// The document without header fields that hold credentials: of a request, an answer, and the request in it.
+    /// Removes header fields with credentials from a request, an answer, and the request inside an answer.
     private static func withoutCredentials(_ document: JSON) -> JSON {
         guard document.kind == .object else { return document }
         var document = document

@@ -2,10 +2,10 @@ internal import Foundation
 internal import Logging
 package import SluiceCore
 
-/// Where plugins run: the owner of their machines, on a thread of its own.
+/// The owner of the plugins' machines, which runs them on a thread of its own.
 ///
-/// Each of its methods runs from begin to end without a pause, so that no script ever sees another one half done. What
-/// a script waits for is done by whoever made the call: see ``PluginCaller``.
+/// Each method runs from beginning to end without a suspension, so that no script sees another one half done. The
+/// caller carries out a script's waits: see ``PluginCaller``.
 package actor PluginHost {
     nonisolated let thread: PluginThread
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -20,9 +20,9 @@ package actor PluginHost {
     private var lastInstance = 0
     private var lastCall: UInt64 = 0
 
-    /// A host without plugins.
+    /// Creates a host without plugins.
     ///
-    /// - Throws: ``SluiceError`` of code `limitReached` if the system gives no thread.
+    /// - Throws: ``SluiceError`` of code `limitReached` if the system provides no thread.
     package init(_ settings: HostSettings) throws(SluiceError) {
         self.settings = settings
         decisions = DecisionRing(capacity: settings.decisionLogSize)
@@ -33,10 +33,10 @@ package actor PluginHost {
 
     var now: Timestamp { settings.environment.now() }
 
-    /// The decisions that are kept, the oldest first.
+    /// The decisions kept in memory, the oldest first.
     package var log: [PluginDecision] { decisions.all }
 
-    /// What plugins have done, with what they hold now.
+    /// The metrics of all plugins, with their current memory and circuit breakers.
     var figures: PluginMetrics {
         var figures = metrics
         figures.callsUnderWay = calls.count
@@ -56,14 +56,14 @@ package actor PluginHost {
         return lastCall
     }
 
-    /// Has decisions written to a file from now on; nil for none.
+    /// Writes decisions to a file from now on; nil for none.
     func write(to log: DecisionLog?) {
         guard log != writer?.log else { return }
         metrics.lostDecisions += writer?.lost ?? 0
         writer = log.map { DecisionWriter($0, settings.logger) }
     }
 
-    /// Whether what hooks are given and answer is of use to anybody.
+    /// Whether the inputs and answers of hooks are kept anywhere.
     var keepsInputs: Bool { settings.keepsInputs || writer?.log.hasInputs == true }
 
     func record(_ decision: PluginDecision, hiding redact: Redactor) {
@@ -74,10 +74,10 @@ package actor PluginHost {
         decisions.append(decision)
     }
 
-    /// Whether the plugin's values are here already.
+    /// Whether the plugin's values are in memory already.
     func knowsValues(of plugin: String) -> Bool { values[plugin] != nil }
 
-    /// Makes a plugin ready: its machine, `main`, `init`. It serves once somebody calls it.
+    /// Prepares a plugin: its machine, `main`, `init`. It serves from the first call.
     ///
     /// - Parameter saved: the plugin's values, if the host does not have them.
     /// - Throws: ``PluginFailure``.
@@ -102,7 +102,7 @@ package actor PluginHost {
         return id
     }
 
-    /// Lets plugins go: at once where nothing of them is under way, else when it ends.
+    /// Retires plugins. Each is released at once if it has no call under way, else after its last one.
     func retire(_ ids: some Sequence<PluginInstance.ID> & Sendable) {
         for id in ids {
             guard let instance = instances[id] else { continue }
@@ -111,7 +111,7 @@ package actor PluginHost {
         }
     }
 
-    /// Ends what is still under way of plugins that were retired.
+    /// Ends the calls of retired plugins that are still under way.
     func abandon(_ ids: some Sequence<PluginInstance.ID> & Sendable) {
         for id in ids {
             for (call, owner) in calls where owner == id {
@@ -122,7 +122,7 @@ package actor PluginHost {
         }
     }
 
-    /// Lets go of a plugin that was retired and has nothing under way. What it has done stays counted.
+    /// Releases a retired plugin without calls under way. Its metrics are kept.
     func release(_ instance: PluginInstance) {
         guard instance.isRetired, instance.functions.calls.isEmpty, instances[instance.id] != nil else { return }
         instances[instance.id] = nil
@@ -144,17 +144,17 @@ package actor PluginHost {
         }
     }
 
-    /// How many plugins are loaded, those that were retired and are busy too.
+    /// The number of loaded plugins, retired ones with calls under way included.
     var size: Int { instances.count }
 
-    /// How often the machine of a plugin was made anew.
+    /// Returns how many times a plugin's machine was replaced.
     func rebuilds(of id: PluginInstance.ID) -> Int { instances[id]?.rebuilds ?? 0 }
 
-    /// Whether no machine has left something on its stack.
+    /// Whether the stacks of all machines are at their initial height.
     var isBalanced: Bool { instances.values.allSatisfy { $0.vm.isBalanced } }
 }
 
-/// The newest decisions, up to a number.
+/// The newest decisions, up to the capacity.
 struct DecisionRing: Sendable {
     private var entries: [PluginDecision] = []
     private var oldest = 0
@@ -163,10 +163,10 @@ struct DecisionRing: Sendable {
 
     init(capacity: Int) { self.capacity = max(0, capacity) }
 
-    /// The number of the next entry.
+    /// The sequence number of the next entry.
     var next: Int { count + 1 }
 
-    /// Adds an entry, in the place of the oldest where the ring is full.
+    /// Appends an entry; a full ring loses its oldest.
     mutating func append(_ entry: PluginDecision) {
         count += 1
         guard capacity > 0 else { return }
@@ -178,17 +178,17 @@ struct DecisionRing: Sendable {
         }
     }
 
-    /// All that is kept, the oldest first.
+    /// All entries, the oldest first.
     var all: [PluginDecision] { Array(entries[oldest...] + entries[..<oldest]) }
 }
 
-/// Writes decisions into a file, and says in the log when that does not work, once until it does again.
+/// Writes decisions to a file. When that fails, it logs the error once, and once again when writing works again.
 final class DecisionWriter {
     let log: DecisionLog
     private let file: LineFile
     private let logger: Logger
     private var isFailing = false
-    /// How many decisions could not be written.
+    /// The number of decisions that could not be written.
     private(set) var lost = 0
 
     init(_ log: DecisionLog, _ logger: Logger) {
@@ -226,10 +226,9 @@ final class DecisionWriter {
 }
 
 extension DecisionLog {
-    /// Sees that the file is none that something else is kept in: lines in a store, in a script or in the policy would
-    /// be the end of it.
+    /// Checks that the file holds no other data: log lines would destroy a store, a script or the policy.
     ///
-    /// - Parameter owned: paths of the deployment's own files, whether they are there or not.
+    /// - Parameter owned: paths of the deployment's own files, existing or not.
     /// - Throws: ``SluiceError`` of code `invalidArgument`.
     func check(besides owned: Set<String>) throws(SluiceError) {
         let isOwned = owned.contains { Self.target($0) == Self.target(path) }

@@ -2,16 +2,16 @@ package import CLuaSandbox
 internal import CoreMetrics
 internal import SluiceCore
 
-/// A plugin as it runs: its machine, and what is known of its calls. Only the plugins' thread touches it.
+/// A loaded plugin: its machine and the state of its calls. Only the plugins' thread uses it.
 package final class PluginInstance {
-    /// Which it is, of all that its host has had.
+    /// The identity of an instance among all of its host.
     package struct ID: Sendable, Hashable {
         let number: Int
     }
 
-    /// After so many calls that were ended for their cost a machine is made anew.
+    /// The number of calls ended for their cost after which a machine is replaced.
     private static let killsOfMachine = 3
-    /// How many calls of a plugin may be under way.
+    /// The maximum number of calls under way of one plugin.
     static let maximumCalls = 256
 
     let id: ID
@@ -20,22 +20,22 @@ package final class PluginInstance {
     let version: String
     let functions: HostFunctions
     var breakers: [HookKind: CircuitBreaker] = [:]
-    /// Whether a newer set is in its place: it goes when nothing of it is under way.
+    /// Whether a newer set has replaced it: it is released after its last call.
     var isRetired = false
     /// The fuel of all calls so far.
     package var fuelUsed: Int64 = 0
     package private(set) var vm: LuaVM
-    /// How often its machine was made anew.
+    /// The number of times that its machine was replaced.
     private(set) var rebuilds = 0
-    /// What its calls have come to, by hook.
+    /// The metrics of its calls, by hook.
     var figures: [HookKind: PluginMetrics.Hook] = [:]
-    /// The same for the application's metrics.
+    /// The same counts for the application's metrics.
     let meters: PluginMeters?
     private var contexts: [HookKind: LuaArgument] = [:]
     private let environment: JSON
     private let settings: HostSettings
 
-    /// Makes the machine and runs `main`.
+    /// Creates the machine and runs `main`.
     ///
     /// - Throws: ``ScriptFailure``.
     init(
@@ -90,7 +90,7 @@ package final class PluginInstance {
         return vm
     }
 
-    /// What a call gets as `ctx`.
+    /// Returns the `ctx` of a call.
     func context(of call: HookCall) -> LuaArgument {
         guard call.hasPlainContext else { return Self.context(of: call) }
         if let context = contexts[call.plan.kind] { return context }
@@ -109,17 +109,17 @@ package final class PluginInstance {
                 ] + call.extra))
     }
 
-    /// A hash of what a call is given.
+    /// Returns a hash of a call's arguments.
     func inputHash(of call: HookCall) -> String {
         var hash = DocumentHash()
         for argument in call.arguments { hash.add(argument.value) }
         return String(hash.value, radix: 16)
     }
 
-    /// Whether the machine has been stopped so often that another one is due.
+    /// Whether the machine was stopped so often that it has to be replaced.
     var isWorn: Bool { vm.kills >= Self.killsOfMachine }
 
-    /// Makes the machine anew. Calls under way end on the old one.
+    /// Replaces the machine. Calls under way end on the old one.
     func rebuild() throws(ScriptFailure) {
         vm = try Self.machine(plan, environment, functions, settings)
         rebuilds += 1
@@ -127,7 +127,8 @@ package final class PluginInstance {
 }
 
 extension HookBudget {
-    /// The budget as the sandbox takes it. Clocks do not decide about a plugin that has to be repeatable.
+    /// Returns the budget for the sandbox. A deterministic plugin is not limited by clocks, because it must be
+    /// repeatable.
     package func sandbox(isDeterministic: Bool, mayWait: Bool, fuel: Int64? = nil) -> sluice_budget {
         sluice_budget(
             fuel: min(self.fuel, fuel ?? .max), burst_nanoseconds: isDeterministic ? 0 : burst.wholeNanoseconds,
@@ -135,7 +136,7 @@ extension HookBudget {
     }
 }
 
-/// What a plugin does, for the application's metrics. Only the plugins' thread touches it.
+/// The counters of one plugin in the application's metrics. Only the plugins' thread uses it.
 ///
 /// All labels are from small sets: names of plugins and hooks, modes, outcomes, and names of decisions.
 final class PluginMeters {
@@ -165,9 +166,9 @@ final class PluginMeters {
         labels = [("plugin", plugin), ("mode", mode.rawValue)]
     }
 
-    /// Counts a call that came to an end.
+    /// Counts a finished call.
     ///
-    /// - Parameter decision: what was decided; nil where the call failed.
+    /// - Parameter decision: the name of the decision; nil if the call failed.
     func count(
         _ hook: HookKind, _ outcome: String, decision: String?, fuel: Int, cpuTime: Duration, elapsed: Duration
     ) {
@@ -180,7 +181,7 @@ final class PluginMeters {
         cost.cpu.recordNanoseconds(cpuTime.wholeNanoseconds)
     }
 
-    /// Counts calls that ended well and were measured together: each took the same part of the time.
+    /// Counts successful calls that were measured together: each gets an equal share of the time.
     func count(
         _ hook: HookKind, decisions: [String: Int], fuel: Int, cpuTime: Duration, elapsed: Duration
     ) {

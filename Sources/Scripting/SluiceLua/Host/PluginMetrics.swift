@@ -1,39 +1,39 @@
-/// What plugins have done and cost since their host began.
+/// The counts and costs of all plugins since their host began.
 public struct PluginMetrics: Sendable, Hashable {
-    /// What one hook of one plugin has done.
+    /// The counts and costs of one hook of one plugin.
     public struct Hook: Sendable, Hashable {
-        /// How many calls came to an end, by outcome: `ok`, or the name of a ``PluginFailure/Kind``.
+        /// The number of finished calls, by outcome: `ok`, or the name of a ``PluginFailure/Kind``.
         public var calls: [String: Int] = [:]
-        /// How many decisions of each name there were.
+        /// The number of decisions, by name.
         public var decisions: [String: Int] = [:]
         /// The fuel of all calls.
         public var fuel = 0
-        /// The time of the thread that all calls have used.
+        /// The CPU time of all calls.
         public var cpuTime: Duration = .zero
-        /// The time from begin to end of all calls, waits included.
+        /// The time of all calls from beginning to end, waits included.
         public var elapsed: Duration = .zero
-        /// Whether the hook is not asked at present, because it failed too often.
+        /// Whether the hook is currently not called, because it failed too often.
         public var isBreakerOpen = false
     }
 
     /// The hooks, by the plugin's name and the hook's.
     public var hooks: [String: [String: Hook]] = [:]
-    /// How many bytes each plugin's machine holds, by the plugin's name.
+    /// The memory of each plugin's machine in bytes, by the plugin's name.
     public var memory: [String: Int] = [:]
-    /// How often the set of plugins was replaced.
+    /// The number of times that the set of plugins was replaced.
     public var reloads = 0
-    /// How often a new set was refused.
+    /// The number of times that a new set was refused.
     public var refusedReloads = 0
-    /// The number of the set that serves.
+    /// The number of the current set.
     public var setVersion = 0
-    /// How many calls are under way.
+    /// The number of calls under way.
     public var callsUnderWay = 0
-    /// How many calls were ended because their plugin had been replaced for too long.
+    /// The number of calls ended because their plugin had been replaced too long ago.
     public var abandonedCalls = 0
-    /// How many decisions could not be written to the ``DecisionLog``.
+    /// The number of decisions that could not be written to the ``DecisionLog``.
     public var lostDecisions = 0
 
-    /// The errors of all plugins, by the name of a ``PluginFailure/Kind``.
+    /// The number of failures of all plugins, by the name of a ``PluginFailure/Kind``.
     public var errors: [String: Int] {
         var errors: [String: Int] = [:]
         for hook in hooks.values.flatMap(\.values) {

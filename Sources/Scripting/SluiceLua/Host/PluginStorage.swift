@@ -1,26 +1,26 @@
 public import SluiceCore
 internal import Synchronization
 
-/// Where the values of `kv` are kept between runs of the process. Bring your own, or take ``StoredPluginValues``.
+/// Stores the values of `kv` between runs of the process. Implement your own, or use ``StoredPluginValues``.
 public protocol PluginStorage: Sendable {
-    /// All values of a plugin, by key, as they were saved.
+    /// Returns all saved values of a plugin, by key.
     func values(of plugin: String) async throws -> [String: JSON]
 
     /// Saves values of a plugin, all or none; nil removes one.
     func save(_ values: [String: JSON?], of plugin: String) async throws
 }
 
-/// Values that live as long as the process.
+/// Values kept in memory, until the process ends.
 public final class MemoryPluginValues: PluginStorage {
     private let values = Mutex<[String: [String: JSON]]>([:])
 
-    /// No values.
+    /// Creates an empty storage.
     public init() {}
 
-    /// The plugin's values.
+    /// Returns the plugin's values.
     public func values(of plugin: String) async throws -> [String: JSON] { values.withLock { $0[plugin] ?? [:] } }
 
-    /// Keeps the values.
+    /// Keeps the values in memory.
     public func save(_ saved: [String: JSON?], of plugin: String) async throws {
         values.withLock { values in
             for (key, value) in saved { values[plugin, default: [:]][key] = value }
@@ -28,18 +28,18 @@ public final class MemoryPluginValues: PluginStorage {
     }
 }
 
-/// Values in a table of the local store, which no sync touches: one record a value.
+/// Values in a table of the local store that is never synced. Each value is one record.
 public struct StoredPluginValues: PluginStorage {
     private static let schema = SyncTables.pluginValues
     private let store: any LocalStore
 
-    /// Values in `store`, in which the table is made.
+    /// Creates the table in `store` if it is missing.
     public init(_ store: any LocalStore) async throws {
         self.store = store
         try await store.define([Self.schema])
     }
 
-    /// The plugin's values.
+    /// Returns the plugin's values.
     public func values(of plugin: String) async throws -> [String: JSON] {
         let query = Query(
             Self.schema.name, filter: .binary(.eq, .column("plugin"), .literal(.string(plugin))))
@@ -49,11 +49,11 @@ public struct StoredPluginValues: PluginStorage {
             uniquingKeysWith: { $1 })
     }
 
-    /// Keeps the values, in one transaction.
+    /// Saves the values in one transaction.
     public func save(_ values: [String: JSON?], of plugin: String) async throws {
         try await store.write { writer in
             for (key, value) in values {
-                // The plugin's name holds no slash, so that no two plugins share an id.
+                // A plugin's name contains no slash, so no two plugins share an id.
                 let id = "\(plugin)/\(key)"
                 guard let value else {
                     try writer.delete([RecordID(id)], from: Self.schema.name)

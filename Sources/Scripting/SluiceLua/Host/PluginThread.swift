@@ -6,14 +6,14 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// The one thread on which scripts run: an executor with a stack of known size.
+/// The single thread of all scripts: an executor with a stack of known size.
 ///
-/// A script can make C recurse up to half a megabyte deep, more than some thread pools give; and a script that takes
-/// long must not hold up a thread that the rest of the process waits for.
+/// A script can make C recurse up to half a megabyte deep, more than some thread pools allow. And a slow script must
+/// not block a thread that the rest of the process waits for.
 ///
-/// `Sendable` unchecked: the jobs and the flag are touched under the mutex alone.
+/// `@unchecked Sendable` is safe: the jobs and the flag are only used under the mutex.
 final class PluginThread: SerialExecutor, @unchecked Sendable {
-    // A query of 64 levels is read on it, with a hook's own recursion below: memory is used only as far as they get.
+    // A query of 64 levels is parsed on it, on top of a hook's own recursion. Unused stack costs no memory.
     private static let stackBytes = 8 << 20
 
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -23,7 +23,7 @@ final class PluginThread: SerialExecutor, @unchecked Sendable {
 
     /// Starts the thread.
     ///
-    /// - Throws: ``SluiceError`` of code `limitReached` if the system gives none.
+    /// - Throws: ``SluiceError`` of code `limitReached` if the system provides no thread.
     init() throws(SluiceError) {
         mutex = .allocate(capacity: 1)
         condition = .allocate(capacity: 1)
@@ -37,7 +37,7 @@ final class PluginThread: SerialExecutor, @unchecked Sendable {
             pthread_attr_destroy(attributes)
             attributes.deallocate()
         }
-        // The thread owns its executor until it ends, so that no job runs on one that is gone.
+        // The thread owns its executor until it ends, so that no job runs on a released one.
         let owned = Unmanaged.passRetained(self)
         var thread = pthread_t()
         let status = pthread_create(
@@ -68,7 +68,7 @@ final class PluginThread: SerialExecutor, @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Lets the thread end once nothing is left to do.
+    /// Lets the thread end after its last job.
     func stop() {
         pthread_mutex_lock(mutex)
         isStopped = true
@@ -85,7 +85,7 @@ final class PluginThread: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// All that waits, in order; nothing only when the thread is to end.
+    /// Returns all queued jobs, in order; none only when the thread has to end.
     private func take() -> [UnownedJob] {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -1,16 +1,16 @@
 internal import SluiceCore
 
-/// Takes the values of secrets out of texts that leave a plugin: log lines, errors, the decision log. They are found as
-/// they are, and in the forms of ``SecretForms``, by their bytes. The time is that of going over the text once.
+/// Removes the values of secrets from texts that leave a plugin: log lines, errors, the decision log. It finds them as
+/// they are and in the forms of ``SecretForms``, by their bytes. The text is scanned once.
 struct Redactor: Sendable {
     private static let mark = Array("(hidden)".utf8)
 
-    /// What is looked for, by its first four bytes, the longest first.
+    /// The byte sequences to find, by their first four bytes, the longest first.
     private var needles: [UInt32: [[UInt8]]] = [:]
-    /// The first two bytes of what is looked for, as a set of bits: most places of a text are passed over by it.
+    /// The first two bytes of all sequences, as a bit set: it rules out most positions of a text.
     private var starts = [UInt64](repeating: 0, count: 1 << 10)
 
-    /// Hides those values. Very short ones are left: they would be found everywhere.
+    /// Hides the values. Very short ones are not hidden: they would occur in every text.
     init(_ values: some Sequence<String>) {
         for value in values where value.utf8.count >= SecretForms.shortest {
             for form in SecretForms.all(of: Array(value.utf8)) {
@@ -26,7 +26,7 @@ struct Redactor: Sendable {
         bytes.prefix(SecretForms.shortest).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// What is looked for, as places in the text, from the first place on.
+    /// Returns the range of the first sequence found at or after an index.
     private func finds(_ text: [UInt8], from: Int) -> Range<Int>? {
         var from = from
         while let place = candidate(in: text, from: from) {
@@ -38,8 +38,8 @@ struct Redactor: Sendable {
         return nil
     }
 
-    /// The next place at which two bytes are as at the start of what is looked for. It goes over every byte that a
-    /// plugin logs, so it goes by pointers.
+    /// Returns the next index with the first two bytes of a sequence. It scans every byte that a plugin logs, so it
+    /// uses pointers.
     private func candidate(in text: [UInt8], from: Int) -> Int? {
         text.withUnsafeBufferPointer { text in
             starts.withUnsafeBufferPointer { starts -> Int? in
@@ -76,21 +76,21 @@ struct Redactor: Sendable {
         }
     }
 
-    /// Whether the text holds one of the values.
+    /// Whether the text contains one of the values.
     func finds(in text: String) -> Bool { !needles.isEmpty && finds(Array(text.utf8), from: 0) != nil }
 }
 
-/// The secrets of one plugin. Its script never has one: it has a handle, a text in whose place the host puts the value
-/// where it leaves for a server that the plugin may talk to, or becomes a key.
+/// The secrets of one plugin. Its script never sees a value, only a handle. The host replaces the handle when it is
+/// sent to a server of the plugin's permissions, or used as a key.
 package struct SecretBook: Sendable {
     private let values: [String: String]
-    /// The handles, by the secrets' names. Nobody can guess one, so that no text from elsewhere becomes a secret.
+    /// The handles, by the secrets' names. They cannot be guessed, so that no text from elsewhere becomes a secret.
     let handles: [String: String]
-    /// Takes the values out of texts.
+    /// Removes the values from texts.
     let redact: Redactor
 
-    /// - Parameter others: the values of other plugins' secrets. This one has no handle for them, and sees and writes
-    ///   none: another plugin may have put one into the request.
+    /// - Parameter others: the values of other plugins' secrets. This plugin has no handles for them, and neither sees
+    ///   nor logs them: another plugin may have put one into the request.
     package init(_ values: [String: String] = [:], others: [String] = []) {
         self.values = values
         redact = Redactor(Array(values.values) + others)
@@ -100,7 +100,7 @@ package struct SecretBook: Sendable {
             })
     }
 
-    /// The text with the values in the place of their handles.
+    /// Returns the text with the handles replaced by the values.
     func revealed(_ text: String) -> String {
         guard !handles.isEmpty, text.contains("{{secret ") else { return text }
         var text = text
@@ -109,13 +109,12 @@ package struct SecretBook: Sendable {
     }
 }
 
-/// The forms in which a secret can turn up in a text: what a script, or a server that sends it back, can make of it
-/// with one step.
+/// The forms of a secret that are searched for: a script, or a server that echoes it, can produce each in one step.
 enum SecretForms {
-    /// The shortest form that is looked for, in bytes.
+    /// The shortest form that is searched for, in bytes.
     static let shortest = 4
 
-    /// The secret as it is, reversed, in hexadecimal digits, in base64, in an address, and in a JSON text.
+    /// Returns the secret as it is, reversed, in hexadecimal digits, in base64, in an address, and in a JSON text.
     static func all(of secret: [UInt8]) -> [[UInt8]] {
         var forms = [secret, secret.reversed()]
         let digits = Array(Base16.text(secret).utf8)
@@ -132,7 +131,7 @@ enum SecretForms {
         return forms.filter { $0.count >= shortest }
     }
 
-    /// With everything encoded that is neither a letter nor a digit nor one of `-._~`.
+    /// Percent-encodes every byte except letters, digits and `-._~`.
     private static func percent(_ secret: [UInt8], _ digits: String, space: UInt8?) -> [UInt8] {
         let digits = Array(digits.utf8)
         return secret.flatMap { byte -> [UInt8] in

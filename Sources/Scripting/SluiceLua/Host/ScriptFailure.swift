@@ -1,7 +1,7 @@
 internal import CLuaSandbox
 internal import SluiceCore
 
-/// Why a script did not come to its end, before anybody has said whose it is.
+/// A failure of a script, not yet attributed to a plugin and a hook.
 package struct ScriptFailure: Error, Sendable, Hashable {
     var kind: PluginFailure.Kind
     package var message: String
@@ -15,11 +15,11 @@ package struct ScriptFailure: Error, Sendable, Hashable {
         self.line = line
     }
 
-    /// What the sandbox says about a run that failed.
+    /// Reads the sandbox's report of a failed run.
     init(_ outcome: sluice_outcome, _ report: JSON) {
         kind = PluginFailure.Kind(outcome)
         message = report["message"]?.string ?? "the script failed"
-        // A hook that ends with `return f(x)` has left no line behind when `f` fails.
+        // After `return f(x)` a failure in `f` has no line of the hook.
         file = report["file"]?.string.flatMap { $0.isEmpty ? nil : $0 }
         line = report["line"]?.int.flatMap { $0 > 0 ? Int($0) : nil }
     }

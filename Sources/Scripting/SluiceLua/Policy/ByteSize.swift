@@ -1,8 +1,8 @@
-/// A size as a policy has it: a number of bytes, or with `KiB` or `MiB` after it.
+/// A size in a policy: a number of bytes, or one with `KiB` or `MiB` after it.
 enum ByteSize {
     private static let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("", 1)]
 
-    /// The bytes; nil for what is no size.
+    /// Returns the bytes; nil if the text is no size.
     static func bytes(_ text: String) -> Int? {
         guard let (unit, factor) = units.first(where: { text.hasSuffix($0.0) }),
             let count = Int(text.dropLast(unit.count)), count >= 0

@@ -2,32 +2,31 @@ internal import Foundation
 internal import SluiceConfiguration
 internal import SluiceCore
 
-/// A file into which the decisions of plugins are written as they are made: one JSON object a line, as ``DecisionFile``
-/// reads them.
+/// A file for the decisions of plugins, written as they are made: one JSON object a line, for ``DecisionFile``.
 ///
 /// ```swift
 /// var options = PluginOptions()
 /// options.decisionLog = DecisionLog("/var/log/shop/decisions.jsonl", hasInputs: true, hidden: ["email"])
 /// ```
 ///
-/// A line is handed to the system before its decision takes effect, in one piece and after all others. Values of
-/// secrets and header fields with credentials are not in it. Rows that a plugin keeps as they are have no line, there
-/// are too many of them. That a line cannot be written is no reason for anything else to fail: it is counted in
+/// A line is handed to the system before its decision takes effect, in one piece and after all earlier lines. It
+/// contains neither values of secrets nor header fields with credentials. Rows that a plugin keeps unchanged have no
+/// line, because there are too many. A failed write makes nothing else fail: it is counted in
 /// ``PluginMetrics/lostDecisions``.
 public struct DecisionLog: Sendable, Hashable {
-    /// The file. It is made where it is not there, for its owner alone to read. One process at a time writes to it.
+    /// The file. If it is missing, it is created, readable by its owner alone. Only one process at a time writes to it.
     public var path: String
-    /// What the file grows to, in bytes: before a line that would be too much it becomes `PATH.1`, and what was that
-    /// becomes `PATH.2`. Default 16 MiB; nil leaves it to a program such as logrotate.
+    /// The maximum size in bytes. Before a line that would exceed it, the file becomes `PATH.1`, and the former
+    /// `PATH.1` becomes `PATH.2`. Default 16 MiB; nil leaves rotation to a program such as logrotate.
     public var maximumBytes: Int?
-    /// How many such files are kept. Default 3.
+    /// The number of rotated files to keep. Default 3.
     public var kept: Int
-    /// Whether what hooks were given and what they answered is written too. Default no.
+    /// Whether the inputs and answers of hooks are written too. Default no.
     public var hasInputs: Bool
-    /// Names of fields whose values are hidden in that, wherever they are; in bodies too, where those are JSON.
+    /// Names of fields whose values are hidden in inputs and answers, at any depth; in JSON bodies too.
     public var hidden: Set<String>
 
-    /// A file of that path.
+    /// Creates a log at that path.
     public init(
         _ path: String, maximumBytes: Int? = 16 << 20, kept: Int = 3, hasInputs: Bool = false,
         hidden: Set<String> = []
@@ -40,7 +39,7 @@ public struct DecisionLog: Sendable, Hashable {
     }
 }
 
-/// Reads what a policy says of the file of decisions.
+/// Reads a policy's settings of the decision log.
 enum DecisionLogReader {
     static func log(_ node: ConfigurationNode, folder: String) throws(SluiceError) -> DecisionLog {
         let members = try node.members(["file", "size", "keep", "inputs", "hide"])
@@ -61,7 +60,7 @@ enum DecisionLogReader {
         return log
     }
 
-    /// A size; nil for `none`.
+    /// Returns a size; nil for `none`.
     private static func bytes(_ node: ConfigurationNode) throws(SluiceError) -> Int? {
         let text = try node.text()
         if text == "none" { return nil }

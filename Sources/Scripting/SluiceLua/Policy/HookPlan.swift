@@ -1,23 +1,23 @@
 public import SluiceCore
 
-/// One hook of a plugin as it runs: what the manifest says, with the policy's word over it.
+/// One hook of a plugin as it runs: the manifest's declaration, overridden by the policy.
 public struct HookPlan: Sendable, Hashable {
     /// The hook.
     public let kind: HookKind
-    /// Where it stands in its chain.
+    /// Its place in the chain.
     public var placement: Placement
-    /// What it is for, bound to the deployment.
+    /// The requests or records that the hook is for, with the deployment's labels applied.
     public var match: Match
-    /// The tables that the policy leaves of those; all where it says nothing.
+    /// The tables to which the policy restricts it; all by default.
     public var only: Match = .all
-    /// What becomes of its failure.
+    /// The effect of a failure.
     public var onError: HookErrorPolicy
-    /// What a call may cost.
+    /// The limits of a call.
     public var budget: HookBudget
 
-    /// Whether the hook is for it.
+    /// Whether the hook is for the request or record.
     func matches(_ subject: MatchSubject) -> Bool { match.matches(subject) && only.matches(subject) }
 
-    /// Whether the hook can be for something of that table.
+    /// Whether the hook may be for a request or record of that table.
     func isFor(table: String) -> Bool { match.isFor(table: table) && only.isFor(table: table) }
 }

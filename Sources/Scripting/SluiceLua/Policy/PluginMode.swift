@@ -1,9 +1,9 @@
-/// How far a plugin's answers reach.
+/// The effect of a plugin's answers.
 public enum PluginMode: String, Sendable, Hashable, CaseIterable {
-    /// They take effect.
+    /// Answers take effect.
     case enforce
-    /// The plugin runs, what it decides is written down, and nothing else happens.
+    /// The plugin runs and its decisions are logged, but they have no effect.
     case shadow
-    /// It does not run.
+    /// The plugin does not run.
     case off
 }

@@ -1,22 +1,22 @@
 public import SluiceCore
 
-/// All that is known of a plugin before it runs: its bundle, with what the deployment makes of it.
+/// A plugin before it is loaded: its bundle with the deployment's settings.
 public struct PluginPlan: Sendable {
-    /// The name that the deployment knows it by: that of the manifest, unless one bundle runs several times.
+    /// The name in the deployment: the manifest's name, unless one bundle runs several times.
     public let name: String
-    /// The plugin's folder, read.
+    /// The content of the plugin's folder.
     public let bundle: PluginBundle
-    /// How far its answers reach.
+    /// The effect of its answers.
     public var mode: PluginMode
-    /// The configuration, checked and with the defaults filled in: what the script sees as `ctx.config`.
+    /// The configuration, checked and with the defaults filled in: the script's `ctx.config`.
     public var config: JSON
-    /// Where it runs.
+    /// The deployment that it runs in.
     public var deployment: Deployment
-    /// The most that its VM may hold, in bytes.
+    /// The memory limit of its VM, in bytes.
     public var memoryBytes: Int
     /// The hooks, in the order of ``HookKind``.
     public var hooks: [HookKind: HookPlan]
-    /// What the top level of `main.lua` may cost, and after it `init`, where there is one.
+    /// The limits of the top level of `main.lua`, and of `init` after it.
     public var loadBudget: HookBudget {
         get { hooks[.initialize]?.budget ?? topLevelBudget }
         set {
@@ -25,20 +25,20 @@ public struct PluginPlan: Sendable {
         }
     }
     private var topLevelBudget = HookKind.initialize.budget
-    /// What it may reach: what the manifest asks for, the hosts and secrets that the configuration names among it.
+    /// Its permissions: those of the manifest, with the hosts and secrets that the configuration names.
     public var permissions: PluginPermissions
 
-    /// What the bundle says of itself.
+    /// The bundle's manifest.
     public var manifest: PluginManifest { bundle.manifest }
-    /// The names of all secrets that the script may use: those of the manifest, and those that the configuration names.
+    /// The names of all secrets that the script may use: those of the manifest and of the configuration.
     public var secrets: Set<String> { Set(permissions.secrets) }
 
-    /// The most that a VM may hold, in bytes, where nothing lowers it.
+    /// The memory limit of a VM in bytes, unless a policy lowers it.
     public static let defaultMemoryBytes = 8 << 20
 
-    /// A plugin as its bundle has it, with nothing of a policy but the configuration.
+    /// Creates a plan from a bundle and a configuration, without a policy.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if the configuration violates the schema.
     public init(
         _ bundle: PluginBundle, config: JSON = .object, deployment: Deployment = Deployment(),
         mode: PluginMode = .enforce
@@ -64,7 +64,7 @@ public struct PluginPlan: Sendable {
         permissions = bundle.manifest.permissions
         permissions.secrets = filled.secrets.union(permissions.secrets).sorted()
         permissions.http = permissions.http.compactMap { host in
-            // A property in braces stands for the host of its address; without a value for none.
+            // A property in braces stands for the host of its address; without a value it adds no host.
             host.hasPrefix("{") ? filled.hosts[String(host.dropFirst().dropLast())] : host
         }
         memoryBytes = Self.defaultMemoryBytes
@@ -79,14 +79,14 @@ public struct PluginPlan: Sendable {
     }
 }
 
-/// Where plugins run, as matches ask and as scripts see it in `ctx.deployment`.
+/// The deployment of plugins, for matches and for `ctx.deployment` in scripts.
 public struct Deployment: Sendable, Hashable {
     /// The deployment's name.
     public var id: String?
-    /// What it says of itself: `["ring": "canary"]`.
+    /// Labels that describe it: `["ring": "canary"]`.
     public var labels: [String: String]
 
-    /// A deployment.
+    /// Creates a deployment.
     public init(id: String? = nil, labels: [String: String] = [:]) {
         self.id = id
         self.labels = labels
@@ -94,16 +94,16 @@ public struct Deployment: Sendable, Hashable {
 }
 
 extension PluginPlan {
-    /// The hooks that the plugin has in a chain.
+    /// Returns the plugin's hooks in a chain.
     public func hooks(in chain: HookChain) -> [HookPlan] { chain.hooks.compactMap { hooks[$0] } }
 
-    /// What the plugin is for in a chain: what one of the matches names. In the chain `http` they are as far as they
-    /// are known before the answer.
+    /// Returns the plugin's matches in a chain. In the chain `http` they are reduced to the conditions known before the
+    /// answer.
     public func matches(in chain: HookChain) -> [Match] {
         hooks(in: chain).map { chain == .http ? $0.match.beforeAnswer : $0.match }.filter(\.isPossible)
     }
 
-    /// The plugin with its place in a chain; nil where it has no hook in it.
+    /// Returns the plugin with its place in a chain; nil if it has no hook there.
     public func placed(in chain: HookChain) -> Placed<PluginPlan?>? {
         guard let hook = hooks(in: chain).first else { return nil }
         return Placed(self, placement: hook.placement, match: hook.match)

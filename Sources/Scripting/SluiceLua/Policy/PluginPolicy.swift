@@ -2,35 +2,35 @@ internal import Foundation
 internal import SluiceConfiguration
 public import SluiceCore
 
-/// What a deployment makes of its plugins: which there are, how they are configured and ordered, what becomes of their
-/// failures, and how little they may cost. The operator's file, in YAML; docs/plugins-policy.md has it by example.
+/// A deployment's policy for its plugins: their list, configuration, order, error policies and lower limits. It is the
+/// operator's file, in YAML; docs/plugins-policy.md explains it by example.
 public struct PluginPolicy: Sendable {
-    /// Where the plugins run.
+    /// The deployment that the plugins run in.
     public let deployment: Deployment
-    /// Where decisions are written; nil where the policy says nothing of it.
+    /// The file for decisions; nil if the policy names none.
     public let decisionLog: DecisionLog?
-    /// The plugins by name, those that are switched off with the others.
+    /// The plugins by name, disabled ones included.
     public let plans: [PluginPlan]
-    /// Where the file speaks of each plugin.
+    /// The position of each plugin's entry in the file.
     private let places: [String: String]
 
     /// Reads a policy and all its bundles. Paths in it are relative to its folder.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` whose message begins with the file, line and column, and
-    ///   says what was expected; in a bundle or its manifest, with that file and the JSON pointer.
+    ///   names the expectation. For a bundle or its manifest it names that file and the JSON pointer.
     public init(file path: String) throws(SluiceError) {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         try self.init(ConfigurationFile(path: path), folder: folder)
     }
 
-    /// Reads a policy's text. `file` is the name that errors begin with, `folder` what paths are relative to.
+    /// Reads a policy's text. Errors begin with `file`; paths are relative to `folder`.
     ///
-    /// - Throws: ``SluiceError`` as ``init(file:)``.
+    /// - Throws: the errors of ``init(file:)``.
     public init(yaml text: String, file: String, folder: String) throws(SluiceError) {
         try self.init(ConfigurationFile(name: file, text: text), folder: folder)
     }
 
-    /// Reads a policy's text, with bundles that are here already, by the plugins' names.
+    /// Reads a policy's text, with bundles already in memory, by the plugins' names.
     init(yaml text: String, file: String, folder: String, bundles: [String: PluginBundle]) throws(SluiceError) {
         try self.init(ConfigurationFile(name: file, text: text), folder: folder, bundles: bundles)
     }
@@ -45,18 +45,18 @@ public struct PluginPolicy: Sendable {
         places = reader.places
     }
 
-    /// The plugins that run, in shadow too.
+    /// The plugins that run, shadows included.
     public var running: [PluginPlan] { plans.filter { $0.mode != .off } }
 
-    /// A chain as calls pass it, with what stands in it beside the plugins; there the link is nil.
+    /// Returns a chain in calling order, with the other links in it; their `link` is nil.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where the places contradict each other, or name what is not
-    ///   there: ``ChainOrder/resolve(_:known:narrowestFirst:)``.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if the places contradict each other or name unknown links:
+    ///   ``ChainOrder/resolve(_:known:narrowestFirst:)``.
     public func order(
         _ chain: HookChain, beside others: [Placed<PluginPlan?>] = []
     ) throws(SluiceError) -> [Ordered<PluginPlan?>] {
         let links = running.compactMap { $0.placed(in: chain) } + others
-        // A plugin may name one that has no hook in this chain, or that is switched off.
+        // A plugin may name another that has no hook in this chain, or that is disabled.
         let known = Set(plans.map(\.name))
         do throws(ChainFault) {
             return try ChainOrder.resolve(links, known: known, isNarrowestFirst: chain == .conflict)
@@ -68,7 +68,7 @@ public struct PluginPolicy: Sendable {
 
     /// Checks the order of every chain.
     ///
-    /// - Throws: ``SluiceError`` as ``order(_:beside:)``.
+    /// - Throws: the errors of ``order(_:beside:)``.
     public func check(beside others: [HookChain: [Placed<PluginPlan?>]] = [:]) throws(SluiceError) {
         for chain in HookChain.allCases { _ = try order(chain, beside: others[chain] ?? []) }
     }

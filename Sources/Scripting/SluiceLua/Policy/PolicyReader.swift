@@ -2,7 +2,7 @@ internal import Foundation
 internal import SluiceConfiguration
 internal import SluiceCore
 
-/// Reads a policy, and the bundles that it names.
+/// Reads a policy and its bundles.
 struct PolicyReader {
     private static let maximumPlugins = 256
     private static let maximumLabels = 64
@@ -12,7 +12,7 @@ struct PolicyReader {
     private(set) var plans: [PluginPlan] = []
     private(set) var places: [String: String] = [:]
 
-    /// - Parameter bundles: bundles by the plugins' names, in the place of the folders that the file names.
+    /// - Parameter bundles: bundles by the plugins' names; they replace the folders named in the file.
     init(
         _ file: ConfigurationFile, folder: String, bundles: [String: PluginBundle] = [:]
     ) throws(SluiceError) {
@@ -58,7 +58,7 @@ struct PolicyReader {
         return deployment
     }
 
-    /// Refuses plugins that say they cannot run beside each other.
+    /// Refuses plugins that declare a conflict with each other.
     private func checkNeighbours(_ names: [String: ConfigurationNode]) throws(SluiceError) {
         let running = plans.filter { $0.mode != .off }
         for plan in running {
@@ -76,7 +76,7 @@ struct PolicyReader {
     }
 }
 
-/// Reads what a policy says of one plugin, over what the plugin's manifest says.
+/// Reads a policy's entry of one plugin, which overrides the manifest.
 struct PluginEntryReader {
     private let place: ConfigurationNode
     private var plan: PluginPlan
@@ -106,12 +106,12 @@ struct PluginEntryReader {
         if let disabled = members["disabled"] { try disable(disabled) }
     }
 
-    /// The mode is at most that one.
+    /// Lowers the mode to at most that one.
     mutating func limit(to mode: PluginMode) {
         if mode == .off || plan.mode == .off { plan.mode = .off } else if mode == .shadow { plan.mode = .shadow }
     }
 
-    /// The plan, if its hooks stand in one place of each chain.
+    /// Returns the plan if all hooks of each chain have one place.
     func finished() throws(SluiceError) -> PluginPlan {
         for chain in HookChain.allCases {
             let hooks = plan.hooks(in: chain)
@@ -144,7 +144,7 @@ struct PluginEntryReader {
         }
     }
 
-    /// A size in bytes, or with `KiB` or `MiB` after it.
+    /// Reads the memory limit: a size in bytes, or one with `KiB` or `MiB` after it.
     private static func memory(_ node: ConfigurationNode) throws(SluiceError) -> Int {
         let text = try node.text()
         let range = (256 << 10)...PluginPlan.defaultMemoryBytes
@@ -153,7 +153,7 @@ struct PluginEntryReader {
         return bytes
     }
 
-    /// Leaves the plugin those tables of the ones that its manifest names.
+    /// Restricts the plugin to those of its manifest's tables.
     private mutating func narrow(to node: ConfigurationNode) throws(SluiceError) {
         let kinds = plan.hooks.keys.filter { $0.conditions.contains(.tables) }
         var tables: [String] = []
@@ -175,7 +175,7 @@ struct PluginEntryReader {
         }
     }
 
-    /// Takes permissions to change something from the plugin that its manifest asks for.
+    /// Withdraws permissions to change something that the manifest asks for.
     private mutating func withhold(_ node: ConfigurationNode) throws(SluiceError) {
         for item in try node.items() {
             let change = try item.choice(of: ChangePermission.allCases.map(\.rawValue))
@@ -200,7 +200,7 @@ struct PluginEntryReader {
 
     private mutating func readHooks(_ node: ConfigurationNode) throws(SluiceError) {
         for (name, place, value) in try node.entries() {
-            // What is said of init is for the top level of main.lua too, which every plugin has.
+            // The limits of init also apply to the top level of main.lua, which every plugin has.
             guard let kind = HookKind(rawValue: name), kind == .initialize || plan.hooks[kind] != nil else {
                 let names = HookKind.allCases.filter { plan.hooks[$0] != nil }.map(\.rawValue)
                 let hint =

@@ -1,18 +1,18 @@
 internal import Foundation
 internal import SluiceCore
 
-/// A folder with the secrets of plugins: a file for each, of the secret's name.
+/// A folder with the secrets of plugins, each in a file named after it.
 package struct SecretFolder: Sendable {
     private static let mostBytes = 65_536
 
     private let path: String
 
-    /// The folder at a path.
+    /// Creates a reader of the folder at a path.
     package init(path: String) { self.path = path }
 
-    /// The content of a secret's file, without the line break at its end; nil where there is no such file.
+    /// Returns the content of a secret's file, without the line break at its end; nil if there is no such file.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a file that is no text, or too long for a secret.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a file that is not text, or too long for a secret.
     package func secret(_ name: String) throws -> String? {
         // The name comes from a plugin's manifest: it may not lead out of the folder.
         let isPlain = name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 >= 0x20 } && !name.hasPrefix(".")
@@ -25,8 +25,8 @@ package struct SecretFolder: Sendable {
         return text.trimmingCharacters(in: .newlines)
     }
 
-    /// The content of a file; nil for what is no file, as a pipe that nobody may ever write to, and for one that is empty or too
-    /// long.
+    /// Returns the content of a file; nil if it is empty, too long, or no regular file. A pipe, for example, may never
+    /// have a writer.
     private static func content(of path: String) -> Data? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }

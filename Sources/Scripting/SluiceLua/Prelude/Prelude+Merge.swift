@@ -1,8 +1,8 @@
 extension Prelude {
-    /// The conflict, and the rules by which its fields are merged.
+    /// The conflict, and the rules for merging its fields.
     ///
-    /// A merge says for each field that both sides changed whose value it takes, or the value: the host puts the record
-    /// together, so that no number goes through Lua that does not have to.
+    /// A merge names a side or a value for each field that both sides changed. The host builds the record, so that
+    /// numbers pass through Lua only where they must.
     static let merge = #"""
         local merge_rules = {}
         local function side_of(name) return function() return name end end

@@ -1,5 +1,5 @@
 extension Prelude {
-    /// The objects that hooks get, over the JSON documents that the host makes.
+    /// The objects that hooks get, wrapped around the host's JSON documents.
     static let objects = #"""
         -- A method that works on objects of its own classes alone.
         local function method(kinds, f)

@@ -1,5 +1,5 @@
-/// The Lua text that runs in every machine before the plugin's own: it makes the objects and modules of the plugin API
-/// out of the sandbox's primitives. What it returns are the globals that plugins get.
+/// The Lua text that runs in every machine before the plugin. It builds the objects and modules of the plugin API from
+/// the sandbox's primitives. It returns the globals of plugins.
 package enum Prelude {
     package static let source = LuaSource(
         name: "prelude", text: Array([start, decide, modules, objects, tables, merge, end].joined().utf8))
@@ -44,10 +44,10 @@ package enum Prelude {
         """#
 }
 
-/// A text of a plugin by the name that `require` knows: `main`, `lib.rules`.
+/// A Lua source of a plugin, by its name for `require`: `main`, `lib.rules`.
 package struct LuaSource: Sendable, Hashable {
     let name: String
-    /// What error messages call it: `main.lua`, `lib/rules.lua`.
+    /// The name in error messages: `main.lua`, `lib/rules.lua`.
     let file: String
     /// The text, in UTF-8.
     let text: [UInt8]
@@ -60,7 +60,7 @@ package struct LuaSource: Sendable, Hashable {
 }
 
 extension Prelude {
-    /// The objects of the hooks around a server's tables: the request, its `next`, and what came of it.
+    /// The objects of the hooks around a server's tables: the request, its `next`, and the answer.
     static let tables = #"""
         class("table_req", {
           methods = methods({ table_req = true }, {
@@ -99,7 +99,7 @@ extension Prelude {
 }
 
 extension Prelude {
-    /// The modules: what they do is the host's, except for what is quicker said in Lua.
+    /// The modules: the host implements them, except for functions that are faster in Lua.
     static let modules = #"""
         local json = {
           encode = p.json_encode, decode = p.json_decode, null = null, array = p.array,
@@ -187,7 +187,7 @@ extension Prelude {
 }
 
 extension Prelude {
-    /// Decisions: tables that name what is to be done. The host checks them when the hook has returned.
+    /// Decisions: tables that name an action. The host checks them after the hook has returned.
     static let decide = #"""
         -- What makes a decision known for one, whatever members it has.
         local mark = {}

@@ -1,10 +1,10 @@
 package import SluiceCore
 
 extension PluginDecision {
-    /// What stands in the place of a value that is hidden.
+    /// The replacement of a hidden value.
     package static let hidden: JSON = "(hidden)"
 
-    /// The same without the values of fields of those names, wherever they are; in bodies too, where those are JSON.
+    /// Returns the decision with the values of those fields hidden, at any depth; in JSON bodies too.
     package func hiding(_ fields: Set<PropertyName>) -> PluginDecision {
         guard !fields.isEmpty else { return self }
         var decision = self
@@ -20,7 +20,7 @@ extension PluginDecision {
         return JSON(
             members: members.map { name, member in
                 if fields.contains(name) { return (name, hidden) }
-                // A body stands there as text.
+                // A body is stored as text.
                 if name == "body", let text = member.string, let json = try? JSON(parsing: text),
                     json.kind == .object || json.kind == .array
                 {

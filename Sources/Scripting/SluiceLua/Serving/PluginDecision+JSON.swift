@@ -1,7 +1,7 @@
 public import SluiceCore
 
 extension PluginDecision {
-    /// What each line of a file of decisions begins with.
+    /// The beginning of each line in a file of decisions.
     static let lineHead = #"{"sequence":"#
 
     /// The entry as JSON: one line of a file of decisions.
@@ -37,7 +37,7 @@ extension PluginDecision {
 
     /// Reads an entry.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where it is not valid.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if it is invalid.
     public init(_ json: JSON, document: String = "decisions") throws(SluiceError) {
         let place = JSONPlace(json, in: document)
         guard let at = json["at"]?.string.flatMap({ Timestamp($0) }), let plugin = json["plugin"]?.string,

@@ -3,53 +3,52 @@ internal import Foundation
 public import Logging
 public import SluiceCore
 
-/// What plugins get from the application.
+/// The application's settings and services for plugins.
 public struct PluginOptions: Sendable {
-    /// Clock, pauses and chance.
+    /// The clock, pauses and random numbers.
     public var environment: SyncEnvironment
     /// Waits for the end of a call's time. Throws when the task is cancelled.
     public var timer: @Sendable (Duration) async throws -> Void
-    /// Where plugins log, and what is said about them.
+    /// The logger of plugins and of messages about them.
     public var logger: Logger
-    /// What `http.request` goes through, to hosts that a plugin's permission names; nil for none.
+    /// The transport of `http.request`, for hosts of a plugin's permissions; nil for none.
     public var transport: (any Transport)?
-    /// What `store` reads; nil for none.
+    /// The store that `store` reads; nil for none.
     public var store: (any LocalStore)?
-    /// Where `kv` is kept. In memory by default: give ``StoredPluginValues`` to keep it.
+    /// The storage of `kv`. In memory by default: use ``StoredPluginValues`` to keep it.
     public var storage: any PluginStorage
-    /// The value of a secret by its name, asked when plugins are loaded; nil if there is none.
+    /// Returns a secret by its name, when plugins are loaded; nil if there is none.
     public var secret: @Sendable (String) async throws -> String?
-    /// The wire of the server: which fields of a record are the server's.
+    /// The wire protocol of the server: it defines the fields of a record that only the server sets.
     public var dialect: Dialect
-    /// Tables whose columns are declared: what plugins make of their records is checked by it.
+    /// Tables with declared columns: records from plugins are checked against them.
     public var tables: [TableSchema]
-    /// Filters in Swift that stand in one chain with the plugins.
+    /// Filters in Swift, in one chain with the plugins.
     public var filters: [PlacedFilter]
-    /// How many decisions are kept. Default 512.
+    /// The number of decisions kept in memory. Default 512.
     public var decisionLogSize: Int
-    /// A file into which decisions are written as they are made. A policy's `decisions` take its place. Nil, the
-    /// default, writes none.
+    /// A file for decisions, written as they are made. A policy's `decisions` replace it. Nil, the default, writes
+    /// none.
     public var decisionLog: DecisionLog?
-    /// Where what plugins do is counted; nil, the default, for the metrics system that the process has when the plugins
-    /// are loaded.
+    /// The factory of the plugins' metrics; nil, the default, for the process's metrics system at the time of loading.
     public var metrics: (any MetricsFactory)?
-    /// Whether what hooks were given and answered is kept with their decisions, without credentials. Default no.
+    /// Whether the inputs and answers of hooks are kept with their decisions, without credentials. Default no.
     public var keepsInputs: Bool
-    /// How long calls of plugins that were replaced may go on. Default 30 s.
+    /// The time limit for calls of replaced plugins. Default 30 s.
     public var drainLimit: Duration
-    /// Whether each guard of the sandbox is tried whenever a plugin is loaded. Default no.
+    /// Whether each guard of the sandbox is tested whenever a plugin is loaded. Default no.
     public var testsGuards: Bool
-    /// Asked about each plugin before a new set serves, such as whether its fixtures pass: an error keeps the old set.
+    /// Checks each plugin before a new set serves, for example its fixtures. An error keeps the old set.
     public var gate: (@Sendable (PluginPlan) async throws -> Void)?
-    /// A file in which the plugins that serve are kept whole: where a policy's plugins do not load when a process
-    /// begins, those serve. Nil, the default, keeps none.
+    /// A file with a complete copy of the last plugins that loaded. If a policy's plugins do not load when a process
+    /// starts, the copy is used. Nil, the default, keeps none.
     public var lastGood: String?
-    /// Paths of files that are the deployment's own, such as the store's: no decisions are written to them.
+    /// Paths of the deployment's own files, such as the store's: no decisions are written to them.
     package var ownFiles: Set<String> = []
-    /// The seed of chance, where everything is to be repeatable.
+    /// The seed of random numbers, if everything must be repeatable.
     var seed: UInt64?
 
-    /// Options; each has a default.
+    /// Creates options; each has a default.
     public init(
         environment: SyncEnvironment = .system,
         timer: @escaping @Sendable (Duration) async throws -> Void = { try await Pause.wait(for: $0) },
@@ -89,7 +88,7 @@ public struct PluginOptions: Sendable {
         settings.logger = logger
         settings.decisionLogSize = decisionLogSize
         settings.keepsInputs = keepsInputs
-        // A process without a metrics system does not pay for one.
+        // Without a metrics system there is nothing to pay for.
         settings.metrics = factory is NOOPMetricsHandler ? nil : factory
         settings.hasTransport = transport != nil
         settings.hasStore = store != nil
@@ -108,7 +107,7 @@ public struct PluginOptions: Sendable {
 struct PolicySource: Sendable {
     let path: String
 
-    /// Reads the policy and checks the order of its chains, so that a contradiction is told with its place in the file.
+    /// Reads the policy and checks the order of its chains, so that an error names its place in the file.
     func policy(_ options: PluginOptions) throws(SluiceError) -> (policy: PluginPolicy, yaml: String) {
         let file = URL(fileURLWithPath: path)
         guard let data = try? Data(contentsOf: file), let yaml = String(data: data, encoding: .utf8) else {

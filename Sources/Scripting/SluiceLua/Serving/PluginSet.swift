@@ -1,6 +1,6 @@
 internal import SluiceCore
 
-/// Plugins that serve together, each in its place. A set never changes: another one takes its place.
+/// Plugins that serve together, in the order of their chains. A set is immutable: a reload replaces it.
 final class PluginSet: Sendable {
     /// The set's number, from 1.
     let version: Int
@@ -20,9 +20,9 @@ final class PluginSet: Sendable {
     let dialect: Dialect
     private let schemas: [String: TableSchema]
 
-    /// Puts plugins in order.
+    /// Orders the plugins in each chain.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where their placements contradict each other.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if their placements contradict each other.
     init(version: Int, _ callers: [PluginCaller], known: Set<String>, _ options: PluginOptions) throws(SluiceError) {
         self.version = version
         self.callers = callers
@@ -68,12 +68,12 @@ final class PluginSet: Sendable {
         }
     }
 
-    /// What a plugin may make of a table's records.
+    /// Returns the rules for a table's records from one plugin.
     func check(_ table: String, of plugin: PluginHook) -> RecordCheck {
         check(table).of(plugin.caller.plan, table: table)
     }
 
-    /// What anybody may make of a table's records.
+    /// Returns the rules for a table's records without a plugin's permissions.
     func check(_ table: String) -> RecordCheck { RecordCheck(dialect: dialect, schema: schemas[table]) }
 }
 

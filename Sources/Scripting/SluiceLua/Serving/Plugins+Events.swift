@@ -1,8 +1,8 @@
 public import SluiceCore
 
 extension Plugins {
-    /// Tells the plugins' `on_event` what happens in a context, until the task is cancelled: what it is doing, how far
-    /// pushes and pulls have come, and what was committed to the local store. A plugin that fails is passed over.
+    /// Reports a context's events to the plugins' `on_event` until the task is cancelled: its status, the progress of
+    /// pushes and pulls, and commits to the local store. Failures of plugins are ignored.
     ///
     /// ```swift
     /// let telling = Task { await plugins.tell(of: context) }
@@ -23,7 +23,7 @@ extension PluginSet {
     fileprivate func tell(_ event: PluginEvent) async {
         for plugin in self.event {
             let hook = plugin.hook
-            // An event of no table is for all that do not ask for tables.
+            // An event without a table is for all hooks that do not match by table.
             let isFor =
                 event.tables.isEmpty
                 ? hook.matches(MatchSubject())
@@ -39,7 +39,7 @@ extension PluginSet {
     }
 }
 
-/// Something that happened, as scripts see it.
+/// An event as scripts see it.
 struct PluginEvent: Sendable {
     let json: JSON
     var tables: [String] = []

@@ -3,7 +3,7 @@ internal import Logging
 public import SluiceCore
 internal import Synchronization
 
-/// The plugins of a deployment, as an application uses them.
+/// The plugins of a deployment, for use by an application.
 ///
 /// ```swift
 /// let plugins = try await Plugins(policy: "policy.yaml", options: PluginOptions(store: store))
@@ -11,37 +11,37 @@ internal import Synchronization
 /// let context = try await SyncContext(client: client, store: store, options: plugins.added(to: SyncOptions()))
 /// ```
 ///
-/// What it gives to client and context stays: a reload puts other plugins behind it.
+/// Clients and contexts keep its filter and hooks: after a reload these call the new plugins.
 public final class Plugins: Sendable {
-    /// A set that was replaced while something of it was under way.
+    /// A replaced set that still has calls under way.
     private struct Leaving {
         var underWay: Int
-        /// Ends the rest of it, in time.
+        /// Ends the remaining calls at the time limit.
         var limit: Task<Void, Never>?
     }
 
     private struct State {
         var set: PluginSet
-        /// How much of it is under way.
+        /// The number of calls of the set under way.
         var underWay = 0
-        /// The sets before it, by their versions.
+        /// Earlier sets, by their versions.
         var leaving: [Int: Leaving] = [:]
         var refusal: SluiceError?
         var isReloading = false
     }
     let host: PluginHost
     private let state: Mutex<State>
-    /// What a plugin has said of records on their way from the first of ``syncHooks`` to the second.
+    /// Records that a plugin marked as local only, between the first of ``syncHooks`` and the second.
     let localRecords = LocalRecords()
     private let options: PluginOptions
-    /// What ``reload()`` reads.
+    /// The policy that ``reload()`` reads.
     private let source: PolicySource?
 
-    /// Loads the plugins of a deployment's policy. Where that fails and ``PluginOptions/lastGood`` has plugins that
-    /// served before, those serve, and ``refusal`` has the reason.
+    /// Loads the plugins of a deployment's policy. If that fails and ``PluginOptions/lastGood`` has earlier plugins,
+    /// those serve, and ``refusal`` holds the reason.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place; with a ``PluginFailure``
-    ///   as its cause where a script is the reason.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place; its cause is a
+    ///   ``PluginFailure`` if a script failed.
     public convenience init(policy path: String, options: PluginOptions = PluginOptions()) async throws {
         let source = PolicySource(path: path)
         do {
@@ -57,9 +57,8 @@ public final class Plugins: Sendable {
 
     /// Loads plugins.
     ///
-    /// - Parameter plans: the plugins, each with its configuration; those that are off too, which others may name.
-    /// - Throws: ``SluiceError`` of code `invalidArgument`, with a ``PluginFailure`` as its cause where a script is the
-    ///   reason.
+    /// - Parameter plans: the plugins with their configurations; disabled ones too, because others may name them.
+    /// - Throws: ``SluiceError`` of code `invalidArgument`; its cause is a ``PluginFailure`` if a script failed.
     public convenience init(_ plans: [PluginPlan], options: PluginOptions = PluginOptions()) async throws {
         try options.decisionLog?.check(besides: options.ownFiles)
         try await self.init(plans, nil, options)
@@ -78,22 +77,22 @@ public final class Plugins: Sendable {
         await host.noteReload(version: 1, refused: false)
     }
 
-    /// The filters, plugins and the application's own in their order, as one filter for a client.
+    /// The plugins and the application's own filters in their order, as one filter for a client.
     public var filter: any Filter { ServedFilter(plugins: self) }
 
-    /// The conflict handlers, as one.
+    /// The conflict handlers of all plugins, as one.
     public var conflictHandler: any ConflictHandler { ServedConflictHandler(plugins: self) }
 
-    /// What takes part in writes, pushes and pulls, as hooks that belong after each other.
+    /// The hooks for writes, pushes and pulls. They belong directly after each other.
     public var syncHooks: [any SyncHook] { [syncHook, ServedLocalOnlyHook(plugins: self)] }
 
-    /// The first of them, which asks the plugins.
+    /// The first of them, which calls the plugins.
     var syncHook: any SyncHook { ServedSyncHook(plugins: self) }
 
-    /// What has a say in when to synchronise, as one hook.
+    /// The `on_schedule` hooks of all plugins, as one.
     public var scheduleHook: any ScheduleHook { ServedScheduleHook(plugins: self) }
 
-    /// Options with the plugins' conflict handlers and hooks after those that are there.
+    /// Returns the options with the plugins' conflict handlers and hooks appended.
     public func added(to options: SyncOptions) -> SyncOptions {
         var options = options
         options.conflictHandlers.append(conflictHandler)
@@ -102,20 +101,20 @@ public final class Plugins: Sendable {
         return options
     }
 
-    /// The decisions that are kept, the oldest first.
+    /// The decisions kept in memory, the oldest first.
     public var decisions: [PluginDecision] { get async { await host.log } }
 
-    /// What the plugins have done and cost.
+    /// The counts and costs of all plugins.
     public var metrics: PluginMetrics { get async { await host.figures } }
 
-    /// The names of the plugins that serve.
+    /// The names of the serving plugins.
     public var names: [String] { current.callers.map(\.plan.name) }
-    /// The plugins that serve, each with what the deployment makes of it.
+    /// The serving plugins with the deployment's settings.
     public var plans: [PluginPlan] { current.callers.map(\.plan) }
 
-    /// Reads the policy's file anew, and puts its plugins in the place of those that serve: see ``reload(_:)``.
+    /// Reads the policy's file again, and replaces the serving plugins: see ``reload(_:)``.
     ///
-    /// - Throws: as ``init(policy:options:)`` and ``reload(_:)``; also of code `invalidArgument` where there is no
+    /// - Throws: the errors of ``init(policy:options:)`` and ``reload(_:)``; code `invalidArgument` if there is no
     ///   file.
     public func reload() async throws {
         guard let source else { throw SluiceError(.invalidArgument, "these plugins were made without a policy's file") }
@@ -131,10 +130,10 @@ public final class Plugins: Sendable {
         keep(policy, yaml)
     }
 
-    /// Puts other plugins in the place of those that serve: all of them, or none if anything is wrong with one. Calls
-    /// that are under way end with the plugins they began with, within ``PluginOptions/drainLimit``.
+    /// Replaces the serving plugins: all of them, or none if one has an error. Calls under way end with the plugins
+    /// that they began with, within ``PluginOptions/drainLimit``.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` with the reason; the plugins from before go on.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` with the reason; the old plugins continue to serve.
     public func reload(_ plans: [PluginPlan]) async throws {
         let isFree = state.withLock { state in
             defer { state.isReloading = true }
@@ -158,7 +157,7 @@ public final class Plugins: Sendable {
         await drain(old)
     }
 
-    /// Why the newest plugins that were to serve do not; nil if they do.
+    /// The reason why the last reload or load was refused; nil if it succeeded.
     public var refusal: SluiceError? { state.withLock { $0.refusal } }
 
     private func refused(_ error: any Error) async {
@@ -169,7 +168,7 @@ public final class Plugins: Sendable {
         await host.noteReload(version: current.version, refused: true)
     }
 
-    /// Keeps what serves. That it cannot be kept is no reason not to serve.
+    /// Saves the serving plugins. A failure is logged, and the plugins serve anyway.
     private func keep(_ policy: PluginPolicy, _ yaml: String) {
         guard let path = options.lastGood, let source else { return }
         do {
@@ -181,9 +180,9 @@ public final class Plugins: Sendable {
 
     var current: PluginSet { state.withLock { $0.set } }
 
-    /// Has the plugins that serve do something, all of it: a set from before stays until what began with it has ended.
+    /// Runs `body` with the serving plugins. A replaced set stays until every run that began with it has ended.
     ///
-    /// Every request passes here: inlined, so that it knows its types.
+    /// Every request calls it: inlining lets the compiler specialize it.
     @inline(__always)
     func serving<Result, Failure>(
         _ body: (PluginSet) async throws(Failure) -> Result
@@ -218,7 +217,7 @@ public final class Plugins: Sendable {
         if isLast { await host.retire(set.callers.map(\.id)) }
     }
 
-    /// Lets go of a set: at once where nothing is under way, else when that has ended, or at the limit.
+    /// Releases a set: at once if it has no calls under way, else after the last one, or at the time limit.
     private func drain(_ old: PluginSet) async {
         let ids = old.callers.map(\.id)
         let (host, sleep, limit) = (host, options.environment.sleep, options.drainLimit)
@@ -259,10 +258,10 @@ public final class Plugins: Sendable {
         }
     }
 
-    /// Makes one plugin ready.
+    /// Loads one plugin.
     ///
     /// - Parameter others: the values of other plugins' secrets.
-    /// - Throws: ``PluginFailure``, and what the sources of secrets and values throw.
+    /// - Throws: ``PluginFailure``, and the errors of the sources of secrets and values.
     static func load(
         _ plan: PluginPlan, _ host: PluginHost, _ options: PluginOptions, besides others: [String] = []
     ) async throws -> PluginCaller {
@@ -278,11 +277,11 @@ public final class Plugins: Sendable {
     }
 }
 
-/// The plugins that served last, whole, in one file: what a process begins with where the policy's do not load.
+/// The last plugins that loaded, complete in one file. A process starts with them if the policy's do not load.
 struct LastGoodPlugins: Sendable {
     let path: String
 
-    /// The policy that was kept; nil if there is none, or none that can be read.
+    /// Returns the saved policy; nil if there is none, or it cannot be read.
     func policy() -> PluginPolicy? {
         guard let data = FileManager.default.contents(atPath: path), let json = try? JSON(parsing: Array(data)),
             let yaml = json["yaml"]?.string, let file = json["file"]?.string
@@ -297,7 +296,7 @@ struct LastGoodPlugins: Sendable {
         return try? PluginPolicy(yaml: yaml, file: file, folder: folder, bundles: bundles)
     }
 
-    /// Keeps a policy that serves, with its bundles. The file is there whole or not at all.
+    /// Saves a serving policy with its bundles. The file is written completely or not at all.
     func keep(_ policy: PluginPolicy, yaml: String, file: String) throws {
         let bundles = policy.plans.map { plan -> (String, JSON) in
             let files = plan.bundle.files.sorted { $0.key < $1.key }.map {

@@ -1,8 +1,8 @@
 internal import SluiceCore
 
-// What an application is given once, and stays: each asks the plugins that serve at that moment, from begin to end.
+// Hooks that an application gets once. Each call uses the plugins that serve when it begins.
 
-/// The chain of filters, as one filter: an exchange passes one set.
+/// The chain of filters, as one filter: an exchange uses a single set.
 struct ServedFilter: Filter {
     let plugins: Plugins
 
@@ -11,7 +11,7 @@ struct ServedFilter: Filter {
     }
 }
 
-/// The conflict handlers, as one.
+/// The conflict handlers of all plugins, as one.
 struct ServedConflictHandler: ConflictHandler {
     let plugins: Plugins
 
@@ -28,7 +28,7 @@ struct ServedConflictHandler: ConflictHandler {
     }
 }
 
-/// What takes part in writes, pushes and pulls, as one hook.
+/// The hooks of all plugins for writes, pushes and pulls, as one.
 struct ServedSyncHook: SyncHook {
     let plugins: Plugins
     let hookName = LuaSyncHook.name
@@ -56,8 +56,8 @@ struct ServedSyncHook: SyncHook {
     }
 }
 
-/// Stands right after the ``ServedSyncHook``, and says of a record that it has changed that it stays here, where a
-/// plugin has said so: a hook answers either with a record or with that.
+/// Follows the ``ServedSyncHook`` directly, and returns `localOnly` for a changed record that a plugin marked. One hook
+/// can return either a record or `localOnly`, so it takes two.
 struct ServedLocalOnlyHook: SyncHook {
     let plugins: Plugins
     let hookName = LuaSyncHook.name
@@ -71,7 +71,7 @@ struct ServedLocalOnlyHook: SyncHook {
     }
 }
 
-/// What has a say in when to synchronise, as one hook.
+/// The `on_schedule` hooks of all plugins, as one.
 struct ServedScheduleHook: ScheduleHook {
     let plugins: Plugins
     let hookName = LuaSyncHook.name
@@ -81,7 +81,7 @@ struct ServedScheduleHook: ScheduleHook {
     }
 }
 
-/// All plugins that have a say in when to synchronise: the first that answers decides.
+/// The `on_schedule` hooks of a set: the first that answers decides.
 struct LuaScheduleHook: ScheduleHook {
     let hookName = LuaSyncHook.name
     let set: PluginSet
@@ -103,16 +103,16 @@ struct LuaScheduleHook: ScheduleHook {
     }
 }
 
-/// All plugins that take part in what the engine does, as one hook: each in its chain's order.
+/// The hooks of a set for writes, pushes and pulls, each in its chain's order.
 struct LuaSyncHook: SyncHook {
     static let name = "plugins"
     let hookName = LuaSyncHook.name
     let set: PluginSet
-    /// What a plugin wants to stay here of what another has changed: for the ``ServedLocalOnlyHook`` after this hook.
+    /// Changed records that a plugin marked as local only, for the ``ServedLocalOnlyHook`` after this hook.
     let localRecords: LocalRecords
 
     func wants(_ point: HookPoint, table: String) -> Bool {
-        // What else a match asks for is not known yet.
+        // The other conditions of a match are not known yet.
         set.hooks(at: point).contains { $0.hook.isFor(table: table) }
     }
 
@@ -140,7 +140,7 @@ struct LuaSyncHook: SyncHook {
             }
             guard case .localOnly = verdict else { continue }
             guard isChanged, let record = change.record else { return .localOnly }
-            // One answer holds a record or that it stays here, so the second half is the next hook's.
+            // One answer holds either a record or `localOnly`, so the next hook returns the latter.
             localRecords.note(record)
             return .change(record)
         }
@@ -200,7 +200,7 @@ struct LuaSyncHook: SyncHook {
 }
 
 extension PluginHook {
-    /// Asks about the rows of a page, in one visit of the plugins' thread.
+    /// Asks about the rows of a page, with one switch to the plugins' thread.
     fileprivate func ask(_ page: PulledPage, _ check: RecordCheck) async throws -> [PulledRowDecision] {
         if hook.kind == .afterPullPage {
             let limited = PluginHook(caller: caller, hook: hook.limited(toRows: page.rows.count))
@@ -223,7 +223,7 @@ extension PluginHook {
 extension PulledRowDecision {
     fileprivate var isDrop: Bool { if case .drop = self { true } else { false } }
 
-    /// Both decisions in one, the other being about the row as this one leaves it.
+    /// Combines two decisions; the other one is about the row after this one.
     fileprivate func followed(by other: PulledRowDecision) -> PulledRowDecision {
         switch (self, other) {
         case (_, .keep): self

@@ -3,13 +3,13 @@ internal import Synchronization
 
 /// One request to a server's table, with the plugins around it.
 ///
-/// Each script runs to its `next` before the request is carried out, and waits there. Where the request does not come to
-/// that (it is refused, or nobody waits for it any more) the scripts hear of it when this is let go of.
+/// Each script runs to its `next` before the request is carried out, and waits there. If the request is refused or
+/// given up, the scripts learn it when this object is released.
 package final class TableCall: Sendable {
     private struct State {
-        /// The scripts that wait, the outermost first.
+        /// The waiting scripts, the outermost first.
         var waiting: [SuspendedLink] = []
-        /// Whether plugins were asked about what is to be answered.
+        /// Whether plugins were called before the request.
         var isAsked = false
     }
 
@@ -28,10 +28,10 @@ package final class TableCall: Sendable {
         for link in waiting.reversed() { await link.refused() }
     }
 
-    /// Asks the plugins before the request is carried out, each as the one before it leaves the request.
+    /// Calls the plugins before the request is carried out, each with the changes of the one before.
     ///
-    /// - Throws: ``TableRefusal`` where a plugin refuses it, ``SluiceError`` of code `hookFailed` where one fails that
-    ///   has to be asked; `CancellationError`.
+    /// - Throws: ``TableRefusal`` if a plugin refuses it, ``SluiceError`` of code `hookFailed` if a required one fails;
+    ///   `CancellationError`.
     package func before(_ question: inout TableQuestion) async throws {
         let old = state.withLock { state in
             defer { state = State(isAsked: true) }
@@ -62,11 +62,11 @@ package final class TableCall: Sendable {
         }
     }
 
-    /// Asks the plugins about the answer, the innermost first. Where they were not asked about the request they are now,
-    /// as far as their `next`: `question` is about what has happened.
+    /// Calls the plugins with the answer, the innermost first. Plugins that were not called before the request run up
+    /// to their `next` first: then `question` describes the finished request.
     ///
-    /// - Returns: the records as the answer shows them.
-    /// - Throws: as ``before(_:)``.
+    /// - Returns: the records for the answer.
+    /// - Throws: the errors of ``before(_:)``.
     package func after(_ rows: [JSON], _ question: TableQuestion) async throws -> [JSON] {
         if !state.withLock({ $0.isAsked }) {
             var question = question
@@ -93,7 +93,7 @@ package final class TableCall: Sendable {
                     try PluginHook(caller: suspended.link.caller, hook: suspended.hook).pass(
                         failure, table: question.table, recordID: question.recordID)
                 } catch {
-                    // Those around it hear that there is no answer.
+                    // The outer scripts learn that there is no answer.
                     await Self.refused(Array(waiting[..<index]))
                     throw error
                 }
@@ -102,8 +102,8 @@ package final class TableCall: Sendable {
         return rows
     }
 
-    /// Refuses to show what a filter of the plugins takes away: records that nobody has asked a table for, as the one that
-    /// a change is in conflict with.
+    /// Refuses to show records hidden by a filter of the plugins. They were not read from a table by a request, for
+    /// example the record that a change is in conflict with.
     ///
     /// - Throws: ``TableRefusal`` (404).
     private static func requireVisible(_ rows: [JSON], _ question: TableQuestion) throws {
@@ -113,7 +113,7 @@ package final class TableCall: Sendable {
         else { throw TableRefusal(404, "The item does not exist") }
     }
 
-    /// Asks the handlers of conflicts.
+    /// Calls the conflict handlers.
     package func decide(_ conflict: Conflict) async throws -> ConflictDecision {
         try await plugins.conflictHandler.decide(conflict)
     }
@@ -133,13 +133,12 @@ package struct TableRefusal: Error, Sendable, Hashable {
 }
 
 extension Plugins {
-    /// The plugins that are around requests to a server's tables, and to none of those.
+    /// Returns the names of plugins with hooks around a server's tables, but for none of these tables.
     package func idle(onTables tables: [String]) -> [String] {
         current.table.filter { link in !tables.contains { link.isFor(table: $0) } }.map(\.caller.plan.name)
     }
 
-    /// Whether a plugin that serves has a say in requests to that table of a server: in one of its hooks around them, or
-    /// in conflicts.
+    /// Whether a serving plugin handles requests to that table of a server, or conflicts in it.
     package func isAround(table: String) -> Bool {
         let set = current
         return set.table.contains { $0.isFor(table: table) } || set.conflict.contains { $0.hook.isFor(table: table) }

@@ -1,9 +1,9 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// What an editor with the Lua language server needs to know plugins: the API, and the deployment's own tables.
+/// The files for an editor with the Lua language server: stubs of the API and of the deployment's own tables.
 enum LuaStubs {
-    /// The file that says how scripts run, by its name.
+    /// The settings file of the language server, with its name.
     package static let configuration = (
         name: ".luarc.json",
         text: """
@@ -19,7 +19,7 @@ enum LuaStubs {
         """
     )
 
-    /// `sluice.d.lua`: the API, with a class for each table.
+    /// Returns `sluice.d.lua`: the API, with a class for each table.
     package static func text(tables: [TableSchema] = []) -> String {
         let parts = PluginAPI.parts.map(part)
         let classes = tables.sorted { $0.name < $1.name }.map(table)

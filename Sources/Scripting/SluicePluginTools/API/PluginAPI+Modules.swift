@@ -3,7 +3,7 @@ internal import SluiceLua
 extension PluginAPI {
     private static let options = (name: "options?", type: "table")
 
-    /// Functions that are there by their names alone, beside those of Lua.
+    /// Global functions beyond Lua's own.
     static let globals: [Member] = [
         function(
             "print", [("...", "any")], "",

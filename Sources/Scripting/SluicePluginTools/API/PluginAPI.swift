@@ -1,13 +1,13 @@
 internal import SluiceLua
 
-/// The plugin API, described once: the page of the documentation, the editor's stubs and the test that holds both
-/// against a machine are made from it.
+/// The plugin API, described once. The page of the documentation, the editor's stubs and the test of both against a
+/// machine are generated from it.
 enum PluginAPI {
     /// A member of an object or a module.
     package struct Member: Sendable {
-        /// What kind of member it is.
+        /// The form of a member.
         package enum Form: Sendable, Hashable {
-            /// Read as `object.name`; nil where it may be missing.
+            /// Read as `object.name`; nil if it is missing.
             case field(isWritable: Bool)
             /// Called as `object:name(…)`.
             case method
@@ -18,21 +18,21 @@ enum PluginAPI {
         /// The name.
         package let name: String
         package let form: Form
-        /// Parameters as in a stub, a question mark after the name of one that may be left out: `name: string`.
+        /// Parameters as in a stub, with a question mark after the name of an optional one: `name: string`.
         package let parameters: [(name: String, type: String)]
-        /// The type of the field, or of what it returns; empty for nothing.
+        /// The type of the field or of the returned value; empty for none.
         package let type: String
-        /// What it is, in words.
+        /// A description.
         package let text: String
     }
 
-    /// An object that hooks get, or a module that is there in every hook.
+    /// An object that hooks get, or a module available in every hook.
     package struct Part: Sendable {
-        /// Its name in the page: `req`, `crypto`.
+        /// Its name in the documentation: `req`, `crypto`.
         package let name: String
         /// Its class in the stubs: `sluice.Request`.
         package let type: String
-        /// What it is, in words.
+        /// A description.
         package let text: String
         /// Whether it is a global.
         let isModule: Bool
@@ -40,12 +40,12 @@ enum PluginAPI {
         package let members: [Member]
     }
 
-    /// A hook, with its parameters and what it may return.
+    /// A hook, with its parameters and results.
     package struct Hook: Sendable {
         package let kind: HookKind
         package let parameters: [(name: String, type: String)]
         package let returns: String
-        /// When it is called, in words.
+        /// A description of the time of the call.
         package let text: String
     }
 
@@ -69,7 +69,7 @@ enum PluginAPI {
         Member(name: name, form: .function, parameters: parameters, type: type, text: text)
     }
 
-    /// The version of the API, as manifests ask for it.
+    /// The version of the API in manifests.
     package static let version = "1.0"
 
     /// All objects and modules.
@@ -77,7 +77,7 @@ enum PluginAPI {
 }
 
 extension PluginAPI {
-    /// What the hooks around a server's tables get.
+    /// The objects for the hooks around a server's tables.
     static let tables: [Part] = [tableRequest, tableQuery, tableAnswer]
 
     private static let tableRequest = Part(
@@ -132,7 +132,7 @@ extension PluginAPI {
 }
 
 extension PluginAPI {
-    /// All hooks, in the order in which they are explained.
+    /// All hooks, in the order of the documentation.
     package static let hooks: [Hook] = [
         hook(
             .filter, [("req", "sluice.Request"), ("next", "fun(req: sluice.Request): sluice.Response")],
@@ -175,7 +175,7 @@ extension PluginAPI {
             returns: returns.filter { !$0.isEmpty }.joined(separator: "|"), text: text)
     }
 
-    /// The rules of `c:merge`, with what each does.
+    /// The rules of `c:merge`, each with its effect.
     static let mergeRules: [(name: String, text: String)] = [
         ("server", "the server's value"), ("client", "the local value"),
         ("newest", "the value of the side that was changed last"),

@@ -1,17 +1,17 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// Finds out which of the names that a plugin uses are there, from the machine itself: what it says is so.
+/// Asks a Lua machine whether the names that a plugin uses exist, so that no list has to be kept in step with it.
 enum GlobalProbe {
-    /// What is wrong with a name.
+    /// The fault of a name.
     enum Verdict: Sendable, Hashable {
-        /// Nothing of that name is there.
+        /// The name does not exist.
         case unknown
-        /// It is Lua's, and plugins do not have it.
+        /// The name is part of Lua, but plugins do not have it.
         case blocked
     }
 
-    /// Looks names up. A path leads from a global to a member: `["crypto", "uuid"]`.
+    /// Looks up names. A path leads from a global to a member: `["crypto", "uuid"]`.
     ///
     /// - Throws: ``ScriptFailure`` if there is no memory for a machine.
     static func verdicts(_ paths: Set<[String]>) throws(ScriptFailure) -> [[String]: Verdict] {
@@ -31,7 +31,7 @@ enum GlobalProbe {
         return verdicts
     }
 
-    /// Functions that plugins do not have say so when they are called; those of the host are not called.
+    /// Functions that plugins do not have report it when called. Functions of the host are not called.
     private static let look = #"""
         local own = { string = true, table = true, math = true, utf8 = true }
         local found = {}

@@ -1,17 +1,17 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// Which functions of a text are hooks, and what stands inside of them.
+/// The functions of a text that are hooks, with the code inside them.
 struct HookScopes {
     private let outline: LuaOutline
     private let hooks: [HookKind?]
 
-    /// Helpers of other files may have these names too.
+    /// Names that helpers in other files may have too.
     private static let plainNames: Set<HookKind> = [
         .filter, .request, .response, .read, .insert, .update, .delete, .initialize,
     ]
 
-    /// - Parameter isMain: whether the text is the one that returns the hooks.
+    /// - Parameter isMain: whether the text is the main file, which returns the hooks.
     init(_ outline: LuaOutline, declared: Set<HookKind>, isMain: Bool) {
         self.outline = outline
         let kinds = isMain ? declared : declared.subtracting(Self.plainNames)
@@ -21,7 +21,7 @@ struct HookScopes {
         }
     }
 
-    /// The hook that a function is or stands in.
+    /// Returns the hook that a function is or is nested in.
     func hook(around function: Int?) -> HookKind? {
         var function = function
         while let index = function {
@@ -31,7 +31,7 @@ struct HookScopes {
         return nil
     }
 
-    /// Members that the objects of hooks do not have: each with its line, and what is wrong.
+    /// The members that a hook's objects do not have, each with its line and a message.
     var unknownMembers: [(line: Int, message: String)] {
         var seen: Set<String> = []
         return outline.members.compactMap { member in
@@ -45,7 +45,7 @@ struct HookScopes {
         }
     }
 
-    /// The first member of a path that is not there; what depends on data alone is not known.
+    /// Describes the first missing member of a path. Members that depend on data are not checked.
     private static func fault(in path: [String], of type: String) -> String? {
         var type = type
         for (index, name) in path.enumerated().dropFirst() {

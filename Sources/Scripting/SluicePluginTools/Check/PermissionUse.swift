@@ -1,35 +1,35 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// Which permissions a plugin's texts make use of, as far as that can be read from them.
+/// The permissions that a plugin's sources use, as far as the text shows it.
 struct PermissionUse {
-    /// What needs a permission, by the permission's name in the manifest.
+    /// The globals that need a permission, with its name in the manifest.
     private static let needs: [(permission: String, path: [String])] = [
         ("http", ["http"]), ("kv", ["kv"]), ("secrets", ["secrets"]), ("tables", ["store"]),
         ("clock", ["time", "now"]), ("random", ["crypto", "uuid"]), ("random", ["crypto", "random"]),
         ("random", ["math", "random"]),
     ]
-    /// What of a request is changed by writing to it, by the permission.
+    /// The fields of a request that need a permission to be written.
     private static let changes = [
         "request.url": ["url", "scheme", "host", "path"], "request.method": ["method"],
     ]
 
-    /// Where each permission is used first; a place without a line is one that cannot be told.
+    /// The first use of each permission.
     private(set) var used: [String: (file: String, use: LuaOutline.Use)] = [:]
-    /// Where a request's address, its method or one of its header fields is written, by the permission.
+    /// The first write to a request's address, method or header fields, by the permission.
     private(set) var written: [String: (file: String, use: LuaOutline.Use)] = [:]
-    /// Where a request is answered first.
+    /// The first answer to a request.
     private(set) var responds: (file: String, use: LuaOutline.Use)?
-    /// The names of secrets that are written out.
+    /// The names of secrets that are written as literals.
     private(set) var secrets: [(name: String, file: String, line: Int)] = []
 
-    /// Whether the use of a permission to change something can be read from a text.
+    /// Whether a text shows the use of a permission to change something.
     static func isSeen(_ change: String) -> Bool { changes[change] != nil }
 
     mutating func add(_ outline: LuaOutline, of file: String) {
         for use in outline.uses {
             for (permission, path) in Self.needs where used[permission] == nil {
-                // A module that is passed on whole may be used for anything; of math that says little.
+                // A module passed on as a whole may be used for anything; for math that means little.
                 let isWhole = use.path.count == 1 && path[0] == use.path[0] && path[0] != "math"
                 if use.path.starts(with: path) || isWhole { used[permission] = (file, use) }
             }
@@ -56,7 +56,7 @@ struct PermissionUse {
         }
     }
 
-    /// The permissions that the manifest gives.
+    /// Returns the permissions that the manifest declares.
     static func declared(_ permissions: PluginPermissions) -> Set<String> {
         var names: Set<String> = []
         if !permissions.http.isEmpty { names.insert("http") }

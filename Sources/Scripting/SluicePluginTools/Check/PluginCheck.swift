@@ -1,15 +1,15 @@
 public import SluiceCore
 public import SluiceLua
 
-/// Looks a bundle over without a fixture having to be there: whether it can be read, compiled and loaded, whether the
-/// names that it uses are there, whether its permissions are those that it uses, and whether the sandbox holds.
+/// Checks a bundle without needing fixtures: whether it can be read, compiled and loaded, whether the names that it
+/// uses exist, whether it declares the permissions that it uses, and whether the sandbox's guards work.
 public struct PluginCheck: Sendable {
     private let folder: String
 
-    /// A check of the bundle in a folder.
+    /// Creates a check of the bundle in a folder.
     public init(folder: String) { self.folder = folder }
 
-    /// Looks it over.
+    /// Reads the bundle and checks it.
     public func run() async -> CheckReport {
         let bundle: PluginBundle
         do throws(SluiceError) {
@@ -25,7 +25,7 @@ public struct PluginCheck: Sendable {
         return await Self.run(bundle)
     }
 
-    /// Looks a bundle over that was read.
+    /// Checks a bundle that was already read.
     public static func run(_ bundle: PluginBundle) async -> CheckReport {
         var report = CheckReport(plugin: bundle.manifest.name)
         let fixtures = read(bundle, &report)
@@ -51,7 +51,7 @@ public struct PluginCheck: Sendable {
         return fixtures
     }
 
-    /// Loads the plugin as it is deployed, with the first configuration that it takes: none, or that of a fixture.
+    /// Loads the plugin as deployed, with the first configuration that it accepts: an empty one, or a fixture's.
     private static func load(
         _ bundle: PluginBundle, _ fixtures: [PluginFixture], _ report: inout CheckReport
     ) async {
@@ -71,7 +71,7 @@ public struct PluginCheck: Sendable {
             } catch let error as SluiceError {
                 refusal = refusal ?? error
             } catch let error as PluginFailure {
-                // Nothing but `init` depends on the configuration.
+                // Only `init` depends on the configuration.
                 failure = error
                 if error.hook != HookKind.initialize.rawValue { break }
             } catch {
@@ -92,7 +92,7 @@ public struct PluginCheck: Sendable {
     private static func names(_ bundle: PluginBundle, _ report: inout CheckReport) {
         var outlines: [(file: String, outline: LuaOutline)] = []
         for source in bundle.sources {
-            // What is no Lua has been refused by the machine.
+            // The machine has already refused a text that is not Lua.
             guard let outline = LuaOutline(source.text) else { continue }
             outlines.append((source.path, outline))
         }
@@ -116,8 +116,7 @@ public struct PluginCheck: Sendable {
         permissions(bundle, outlines, &report)
     }
 
-    /// What a text does in hooks that is an error there: members that are not there, globals, modules that come too
-    /// late.
+    /// Reports errors of a text's hooks: missing members, writes to globals, and modules required too late.
     private static func hooks(
         _ bundle: PluginBundle, _ file: String, _ outline: LuaOutline, _ all: [LuaOutline], _ report: inout CheckReport
     ) {
@@ -141,7 +140,7 @@ public struct PluginCheck: Sendable {
             } else {
                 continue
             }
-            // Another function may be called while the plugin is loaded, where both can be done.
+            // Another function may be called during loading, when both are allowed.
             if scopes.hook(around: use.function) != nil {
                 report.error(place, words)
             } else {
@@ -167,7 +166,7 @@ public struct PluginCheck: Sendable {
             )
         }
         declared.subtract(use.used.keys)
-        // What decisions write to is not seen in the text.
+        // The text does not show the tables that decisions write to.
         let writes: Set<HookKind> = [
             .beforeEnqueue, .beforePush, .onConflict, .onPushError, .afterPull, .afterPullPage,
         ]
@@ -200,7 +199,7 @@ public struct PluginCheck: Sendable {
     private static func company(
         _ bundle: PluginBundle, _ fixtures: [PluginFixture], _ report: inout CheckReport
     ) {
-        // Of a fixture that cannot be read nobody knows which hook it calls.
+        // The hook of an unreadable fixture is unknown.
         guard fixtures.count == bundle.fixtures.count else { return about(bundle, &report) }
         let tested = Set(fixtures.map(\.hook))
         for kind in HookKind.allCases where bundle.manifest.hooks[kind] != nil && !tested.contains(kind) {
@@ -227,42 +226,42 @@ extension ConfigSchema {
     }
 }
 
-/// What a check of a bundle has found.
+/// The result of a bundle's check.
 public struct CheckReport: ToolReport {
-    /// Something that is wrong, or that its author may want to know.
+    /// An error, or a note for the author.
     public struct Finding: Sendable, Hashable {
-        /// How bad it is.
+        /// The severity of a finding.
         public enum Severity: String, Sendable, Hashable {
-            /// The plugin does not work as it is.
+            /// The plugin does not work.
             case error
-            /// It works, and something about it is odd.
+            /// The plugin works, but something is unusual.
             case warning
         }
 
-        /// How bad it is.
+        /// The severity.
         public var severity: Severity
-        /// The file, with the line where there is one: `main.lua:12`.
+        /// The file, with the line if known: `main.lua:12`.
         public var place: String
-        /// What it is.
+        /// A description.
         public var message: String
     }
 
-    /// The plugin, or the folder where it has no name yet.
+    /// The plugin, or the folder if its name is unknown.
     public let plugin: String
-    /// What was found.
+    /// The errors and warnings.
     public internal(set) var findings: [Finding] = []
 
     /// Whether the plugin works.
     public var isGood: Bool { !findings.contains { $0.severity == .error } }
 
-    /// A line for each finding, and one that counts them.
+    /// A line for each finding, and one with their counts.
     public var lines: [String] {
         let errors = findings.count { $0.severity == .error }
         return findings.map { "\($0.place): \($0.severity.rawValue): \($0.message)" }
             + ["\(plugin): \(errors.counted("error")), \((findings.count - errors).counted("warning"))"]
     }
 
-    /// The same for a program.
+    /// The report as JSON.
     public var json: JSON {
         [
             "plugin": JSON(plugin), "good": JSON(isGood),

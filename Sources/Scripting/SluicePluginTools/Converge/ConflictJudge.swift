@@ -1,18 +1,18 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// Asks a plugin about made-up conflicts.
+/// Asks a plugin about generated conflicts.
 struct ConflictJudge {
     let rig: PluginRig
     let hook: HookPlan
     let check: RecordCheck
 
-    /// An answer.
+    /// The plugin's answer.
     struct Answer {
-        /// The decision; nil where the plugin failed.
+        /// The decision; nil if the plugin failed.
         var decision: ConflictDecision?
         var failure: PluginFailure?
-        /// The answer as it was given, for comparing two.
+        /// The raw answer, for comparing two.
         var raw: JSON?
 
         var name: String {

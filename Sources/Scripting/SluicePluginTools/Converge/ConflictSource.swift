@@ -1,23 +1,22 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// Where made-up records come from: fields with values that a record may have, by a table's columns or as the fixtures
-/// of the plugin have them.
+/// A generator of records. Their fields and values come from a table's columns, or from the fixtures of the plugin.
 struct ConflictSource: Sendable {
-    /// The table that conflicts are about.
+    /// The table of the conflicts.
     let table: String
     private let fields: [(name: PropertyName, values: [JSON])]
 
     /// The names of the fields.
     var names: [PropertyName] { fields.map(\.name) }
 
-    /// Records of a table's columns.
+    /// Generates records from a table's columns.
     init(_ schema: TableSchema) {
         table = schema.name
         fields = schema.columns.map { ($0.name, Self.values(of: $0.type)) }
     }
 
-    /// Records like those of the conflicts in a bundle's fixtures; nil where there are none.
+    /// Generates records like the conflicts in a bundle's fixtures; nil if it has none.
     init?(_ bundle: PluginBundle, _ dialect: Dialect) {
         var table: String?
         var values: [PropertyName: [JSON]] = [:]
@@ -40,7 +39,7 @@ struct ConflictSource: Sendable {
         fields = names.sorted().map { name in (name, Self.more(values[name] ?? [])) }
     }
 
-    /// Values that are there, and others like them, so that two sides can differ.
+    /// Returns the values and similar ones, so that two sides can differ.
     private static func more(_ values: [JSON]) -> [JSON] {
         guard let kind = values.first(where: { !$0.isNull })?.kind else { return values + ["a", "b"] }
         switch kind {
@@ -65,7 +64,7 @@ struct ConflictSource: Sendable {
         }
     }
 
-    /// A record of that id, with a value for most fields.
+    /// Returns a record of that id, with a value for most fields.
     func record(_ id: String, using chance: inout SeededGenerator) -> JSON {
         var record: JSON = ["id": JSON(id)]
         for (name, values) in fields where Int.random(in: 0..<8, using: &chance) > 0 {
@@ -74,7 +73,7 @@ struct ConflictSource: Sendable {
         return record
     }
 
-    /// The record after an edit of one or more fields.
+    /// Returns the record after an edit of one or more fields.
     func edited(_ record: JSON, using chance: inout SeededGenerator) -> JSON {
         var record = record
         for _ in 0...Int.random(in: 0..<3, using: &chance) {

@@ -1,36 +1,36 @@
 public import SluiceCore
 public import SluiceLua
 
-/// Plays made-up conflicts with a plugin's `on_conflict`: single ones, and stories of a few replicas that edit one
-/// record and push in any order. The same seed plays the same ones.
+/// Tests a plugin's `on_conflict` with generated conflicts: single ones, and stories of a few replicas that edit one
+/// record and push in any order. Equal seeds generate equal conflicts.
 public struct PluginConvergence: Sendable {
     private let bundle: PluginBundle
-    /// The configuration; nil for that of ``plan``, and without one for that of the first fixture of a conflict.
+    /// The configuration; nil for the one of ``plan``, or without a plan for the first conflict fixture's.
     public var config: JSON?
-    /// What a deployment makes of the plugin, where its limits and its configuration are to count.
+    /// The deployment's plan, if its limits and its configuration have to apply.
     public var plan: PluginPlan?
-    /// The table whose columns records are made of; nil for fields and values as the fixtures have them.
+    /// The table whose columns the records have; nil for fields and values from the fixtures.
     public var schema: TableSchema?
-    /// The wire of the server: which fields of a record are the server's.
+    /// The wire protocol of the server: it defines the fields of a record that only the server sets.
     public var dialect: Dialect = .azureV2
-    /// What chance begins with.
+    /// The seed of the generator.
     public var seed: UInt64 = 1
-    /// How many single conflicts.
+    /// The number of single conflicts.
     public var conflicts = 300
-    /// How many stories, of two to four replicas.
+    /// The number of stories, with two to four replicas each.
     public var stories = 150
-    /// Whether fields may be lost, because the policy is that one side wins.
+    /// Whether fields may be lost, because one side always wins by policy.
     public var allowsLoss = false
-    /// Fields of which one side's change may be lost, each with the reason: a `max` is to lose the smaller value.
+    /// Fields that may lose one side's change, each with the reason: `max`, for example, loses the smaller value.
     public var exempt: [PropertyName: String] = [:]
 
-    /// A trial of a bundle's handler.
+    /// Creates a test of a bundle's handler.
     public init(_ bundle: PluginBundle) { self.bundle = bundle }
 
-    /// Plays.
+    /// Runs the test.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where there is no handler, nothing to make records of, the
-    ///   configuration does not fit, or no record has a field that is exempt.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if there is no handler or no source of records, if the
+    ///   configuration does not fit, or if no record has an exempt field.
     public func run() async throws -> ConvergenceReport {
         guard let source = schema.map(ConflictSource.init) ?? ConflictSource(bundle, dialect) else {
             throw SluiceError(
@@ -51,7 +51,7 @@ public struct PluginConvergence: Sendable {
             let config = config ?? fixtures.first { $0.hook == .onConflict }?.config ?? .object
             plan = try PluginPlan(bundle, config: config).limited(as: self.plan)
         }
-        // No time in a record is in the future of the world that it is in.
+        // No time in a record may be in the future of its world.
         var world = FixtureWorld.Script()
         world.clock = fixtures.filter { $0.hook == .onConflict }.map(\.world.clock).max() ?? world.clock
         world.secrets = fixtures.first { !$0.world.secrets.isEmpty }?.world.secrets ?? [:]
@@ -92,12 +92,12 @@ public struct PluginConvergence: Sendable {
         }
     }
 
-    /// A base and what two sides have made of it.
+    /// Returns a conflict of a base and two edits of it.
     private func triple(_ source: ConflictSource, _ chance: inout SeededGenerator) -> Conflict {
         var base = source.record("1", using: &chance)
         base[dialect.columns.version] = "v1"
         let client = source.edited(base, using: &chance)
-        // An earlier send may not have been answered; then the edit is in the server's record, or it is not.
+        // An earlier send may be unanswered; then the server's record may or may not have the edit.
         let isUncertain = Int.random(in: 0..<6, using: &chance) == 0
         let isApplied = isUncertain && Bool.random(using: &chance)
         var server = source.edited(isApplied ? client : base, using: &chance)
@@ -158,7 +158,7 @@ public struct PluginConvergence: Sendable {
         }
     }
 
-    /// A number to which the edit was added although the server may have it already: says it, nil where there is none.
+    /// Describes a number to which the edit was added although the server may have it already; nil if there is none.
     static func doubled(_ conflict: Conflict, _ result: JSON) -> String? {
         guard let client = conflict.client, let server = conflict.server, let base = conflict.base else { return nil }
         let name = client.names.first { name in
@@ -176,9 +176,9 @@ public struct PluginConvergence: Sendable {
     }
 }
 
-/// What was found out about a conflict handler by playing made-up conflicts with it.
+/// The result of testing a conflict handler with generated conflicts.
 public struct ConvergenceReport: ToolReport {
-    /// What a handler is asked to be.
+    /// A property that a handler should have.
     public enum Claim: String, Sendable, Hashable, CaseIterable {
         /// The same conflict gets the same answer, each time and in each machine.
         case deterministic
@@ -186,33 +186,33 @@ public struct ConvergenceReport: ToolReport {
         case idempotent
         /// Replicas that push and pull come to rest.
         case terminates
-        /// What only one side changed is in what comes of it.
+        /// The result contains every change that only one side made.
         case keepsFields = "keeps_fields"
-        /// An edit that had arrived already, unanswered, is not added again.
+        /// An edit that had arrived, but was not answered, is not added again.
         case countsOnce = "counts_once"
-        /// In the end all replicas and the server hold the same.
+        /// In the end all replicas and the server have the same record.
         case endsEqual = "ends_equal"
-        /// It answers, and does not fail.
+        /// The handler answers and does not fail.
         case answers
     }
 
-    /// The plugin.
+    /// The plugin's name.
     public let plugin: String
-    /// The seed with which all of it can be played again.
+    /// The seed for repeating the run.
     public let seed: UInt64
-    /// How many single conflicts were decided.
+    /// The number of single conflicts.
     public internal(set) var conflicts = 0
-    /// How many stories of several replicas were played.
+    /// The number of stories of several replicas.
     public internal(set) var stories = 0
-    /// How often each decision was made.
+    /// The number of times that each decision was made.
     public internal(set) var decisions: [String: Int] = [:]
-    /// How many stories ended with a change that is left to someone.
+    /// The number of stories that ended with a held change.
     public internal(set) var held = 0
-    /// The first example against each claim, and how many there are.
+    /// The first counterexample of each claim, and their number.
     public internal(set) var broken: [Claim: (count: Int, example: String)] = [:]
-    /// Whether fields may be lost, because the policy is that one side wins.
+    /// Whether fields may be lost, because one side always wins by policy.
     public let allowsLoss: Bool
-    /// The fields that may be lost, with the reason, and how often each was.
+    /// The fields that may be lost, with the reason and the number of losses.
     public private(set) var exempt: [PropertyName: (reason: String, count: Int)]
 
     init(plugin: String, seed: UInt64, allowsLoss: Bool, exempt: [PropertyName: String] = [:]) {
@@ -222,7 +222,7 @@ public struct ConvergenceReport: ToolReport {
         self.exempt = exempt.mapValues { ($0, 0) }
     }
 
-    /// Counts those of the fields that may be lost.
+    /// Counts losses of exempt fields.
     mutating func spare(_ names: [PropertyName]) { for name in names { exempt[name]?.count += 1 } }
 
     mutating func note(_ claim: Claim, _ example: @autoclosure () -> String) {
@@ -233,7 +233,7 @@ public struct ConvergenceReport: ToolReport {
         }
     }
 
-    /// Whether every claim holds.
+    /// Whether every claim holds, apart from allowed losses.
     public var isGood: Bool { broken.keys.allSatisfy { $0 == .keepsFields && allowsLoss } }
 
     /// A line for each claim.
@@ -252,7 +252,7 @@ public struct ConvergenceReport: ToolReport {
             }
     }
 
-    /// The same for a program.
+    /// The report as JSON.
     public var json: JSON {
         [
             "plugin": JSON(plugin), "seed": JSON("\(seed)"), "conflicts": JSON(conflicts), "stories": JSON(stories),

@@ -1,23 +1,22 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// A server and a few replicas that edit one record, push and pull in an order that chance draws, until nothing is left
-/// to do.
+/// A server and a few replicas that edit one record, push and pull in random order, until nothing is left to do.
 struct ReplicaStory {
-    /// A replica's copy.
+    /// A replica's copy of the record.
     struct Replica {
-        /// The record here; nil where it is deleted.
+        /// The local record; nil if it is deleted.
         var record: JSON?
-        /// The server's record that the change was made on.
+        /// The server's record that the change is based on.
         var base: JSON?
         var isChanged = false
         var isHeld = false
-        /// What was sent and not answered: the server has taken it.
+        /// The record that the server stored, although its answer was lost.
         var sent: JSON?
         var isUncertain = false
     }
 
-    /// How often a change is sent in a row before the engine holds it.
+    /// The number of consecutive sends of a change before the engine holds it.
     private static let rounds = 5
 
     let source: ConflictSource
@@ -27,10 +26,10 @@ struct ReplicaStory {
     private(set) var version = 1
     private(set) var replicas: [Replica]
     private(set) var isUnfinished = false
-    /// Whether answers are lost on their way.
+    /// Whether answers may be lost.
     private var losesAnswers = true
     private(set) var failure: PluginFailure?
-    /// Edits that had arrived, and were added again.
+    /// Descriptions of edits that had arrived and were added again.
     private(set) var doubled: [String] = []
 
     init(_ source: ConflictSource, dialect: Dialect, replicas count: Int, chance: SeededGenerator) {
@@ -45,7 +44,7 @@ struct ReplicaStory {
         replicas = Array(repeating: Replica(record: server, base: server), count: count)
     }
 
-    /// The record as the server has it after a write.
+    /// Returns the server's version of the record after a write.
     private func stamped(_ record: JSON) -> JSON {
         var record = record
         record[dialect.columns.version] = JSON("v\(version)")
@@ -59,7 +58,7 @@ struct ReplicaStory {
         server = record.map(stamped)
     }
 
-    /// Plays edits, pushes and pulls, and then lets all come to rest.
+    /// Plays edits, pushes and pulls, and then lets all replicas finish.
     mutating func play(_ judge: ConflictJudge) async {
         for _ in 0..<(replicas.count * 3) {
             let index = Int.random(in: replicas.indices, using: &chance)
@@ -71,7 +70,7 @@ struct ReplicaStory {
             }
         }
         losesAnswers = false
-        // Each replica that has something sends it; a change that others overtake is sent again.
+        // Each replica sends its change; a change overtaken by another is sent again.
         for _ in 0..<(replicas.count * 4) {
             for index in replicas.indices {
                 await push(index, judge)
@@ -83,7 +82,7 @@ struct ReplicaStory {
     }
 
     private mutating func edit(_ index: Int) {
-        // While nobody knows whether a change has arrived, the next one waits after it.
+        // While the outcome of a change is unknown, the next one waits after it.
         guard !replicas[index].isHeld, !replicas[index].isUncertain, let record = replicas[index].record else { return }
         replicas[index].record = source.edited(record, using: &chance)
         replicas[index].isChanged = true
@@ -108,7 +107,7 @@ struct ReplicaStory {
                 replicas[index].base?[dialect.columns.version] == server?[dialect.columns.version]
             if isCurrent {
                 if replicas[index].record != nil || server != nil { write(replicas[index].record) }
-                // The answer may be lost, and the replica does not know what has become of its change.
+                // The answer may be lost: then the replica does not know the outcome of its change.
                 if losesAnswers, Int.random(in: 0..<8, using: &chance) == 0 {
                     replicas[index].isUncertain = true
                     replicas[index].sent = server
@@ -116,7 +115,7 @@ struct ReplicaStory {
                 }
                 return settle(index)
             }
-            // What the server has is what was sent: nobody is asked.
+            // The server's record is the one that was sent: no handler is called.
             if replicas[index].isUncertain, replicas[index].sent == server { return settle(index) }
             if round == Self.rounds - 1 { break }
             let conflict = conflict(index)
@@ -144,7 +143,7 @@ struct ReplicaStory {
                 replicas[index].isHeld = true
                 return
             }
-            // Somebody else may be quicker with the next write.
+            // Another replica may be quicker with the next write.
             if Int.random(in: 0..<4, using: &chance) == 0 {
                 let other = Int.random(in: replicas.indices, using: &chance)
                 let isFree = other != index && replicas[other].isChanged && !replicas[other].isHeld
@@ -159,7 +158,7 @@ struct ReplicaStory {
         replicas[index].isHeld = true
     }
 
-    /// The replica has what the server has.
+    /// Takes over the server's record.
     private mutating func settle(_ index: Int) {
         replicas[index] = Replica(record: server, base: server)
     }
@@ -176,7 +175,7 @@ struct ReplicaStory {
             maybeApplied: replica.isUncertain, status: 412, isDeletedOnServer: server == nil)
     }
 
-    /// Whether all that is not held holds what the server has.
+    /// Whether all replicas without a held change have the server's record.
     var isEqual: Bool {
         replicas.allSatisfy { $0.isHeld || $0.record == server }
     }

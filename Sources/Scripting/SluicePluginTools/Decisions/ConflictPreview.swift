@@ -1,26 +1,26 @@
 public import SluiceCore
 public import SluiceLua
 
-/// What a plugin would decide about a conflict that waits: the plugin is asked in a world of its own, in which the store
-/// and `kv` are empty and no other server answers. Nothing comes of it.
+/// A plugin's likely decision about a waiting conflict. The plugin runs in a separate world with an empty store, an
+/// empty `kv` and no other servers. The decision has no effect.
 public struct ConflictPreview: Sendable {
     /// The plugin.
     public let plugin: String
-    /// The name of the decision: `next` where it leaves the conflict to the one after it, `failed` where it fails.
+    /// The name of the decision: `next` if the plugin leaves the conflict to the next handler, `failed` if it fails.
     public private(set) var decision = "next"
-    /// Why, in the plugin's words.
+    /// The plugin's reason.
     public private(set) var reason: String?
-    /// The fields that it speaks of in a merge by rules: `{"qty": {"rule": "max", "side": "client"}}`, or with `value`.
+    /// The fields of a merge by rules: `{"qty": {"rule": "max", "side": "client"}}`, or with `value`.
     public private(set) var fields = JSON.object
-    /// The record that a merge comes to.
+    /// The record that results from a merge.
     public private(set) var record: JSON?
-    /// What went wrong; nil if nothing did.
+    /// The failure; nil for success.
     public private(set) var failure: PluginFailure?
 
-    /// Asks.
+    /// Asks the plugin.
     ///
-    /// - Returns: nil where the plugin has no hook for such a conflict.
-    /// - Throws: ``SluiceError`` where there is no machine to run it in.
+    /// - Returns: nil if the plugin has no hook for such a conflict.
+    /// - Throws: ``SluiceError`` if no machine can be created.
     public static func preview(
         of conflict: Conflict, by plan: PluginPlan, dialect: Dialect = .azureV2, tables: [TableSchema] = [],
         now: Timestamp

@@ -1,28 +1,28 @@
 public import SluiceCore
 public import SluiceLua
 
-/// One decision, told: what the plugin was given, what it said and why, and what became of each field.
+/// An explanation of one decision: the plugin's input, its answer and reason, and the result for each field.
 public struct DecisionExplanation: ToolReport {
     /// The decision.
     public let decision: PluginDecision
-    /// The number of its line in a file; nil if it is from no file.
+    /// The number of its line in a file; nil if it is not from a file.
     public let line: Int?
-    /// Whether it came to a good end.
+    /// Whether the call succeeded.
     public var isGood: Bool { decision.failure == nil }
 
-    /// An explanation of a decision.
+    /// Explains a decision.
     public init(_ decision: PluginDecision) {
         self.decision = decision
         line = nil
     }
 
-    /// An explanation of a decision of a file.
+    /// Explains a decision of a file.
     public init(_ line: DecisionFile.Line) {
         decision = line.decision
         self.line = line.number
     }
 
-    /// The story, line by line.
+    /// The explanation, line by line.
     public var lines: [String] {
         let entry = decision
         let about = [entry.table.map { "table \($0)" }, entry.recordID.map { "record \($0)" }].compactMap { $0 }
@@ -49,7 +49,7 @@ public struct DecisionExplanation: ToolReport {
         }
         if var answer = entry.answer {
             let record = answer["record"]
-            // Of a merge by rules the answer is the rules' part, and the record what came of it.
+            // The answer of a merge by rules holds the rules; the record is their result.
             if answer["fields"] != nil { answer["record"] = nil }
             lines.append("answered \(FixtureComparison.words(answer))")
             if entry.decision == "merge", let record { lines.append("merged to \(FixtureComparison.words(record))") }
@@ -57,7 +57,7 @@ public struct DecisionExplanation: ToolReport {
         return lines
     }
 
-    /// A conflict's fields: what they were, and what both sides made of them.
+    /// Returns a line for each field of a conflict: its base value, and both sides' values.
     private func table(_ conflict: JSON) -> [String] {
         let sides = ["base", "client", "server"].map { (name: $0, record: conflict[$0]) }
         var names: [PropertyName] = []
@@ -75,7 +75,7 @@ public struct DecisionExplanation: ToolReport {
         }
     }
 
-    /// The decision for a program, with its `line`.
+    /// The decision as JSON, with its `line`.
     public var json: JSON {
         guard let line else { return decision.json }
         return decision.json.setting(["line": JSON(line)])

@@ -2,19 +2,19 @@ internal import Foundation
 public import SluiceCore
 public import SluiceLua
 
-/// Decisions of plugins in a file: one JSON object a line, as an application writes them down.
+/// Decisions of plugins in a file: one JSON object a line, as an application writes them.
 ///
 /// ```swift
 /// try DecisionFile(await plugins.decisions).hiding(["email"]).append(to: "decisions.jsonl")
 /// ```
 ///
-/// What the decisions were made on is in them where ``PluginOptions/keepsInputs`` says so. Secrets and header fields
-/// with credentials never are.
+/// The inputs of the decisions are included if ``PluginOptions/keepsInputs`` is true. Secrets and header fields with
+/// credentials never are.
 ///
-/// The number of a line addresses one decision. ``PluginDecision/sequence`` does not: each process counts from 1, and
-/// several write to one file after each other.
+/// A line number identifies one decision. ``PluginDecision/sequence`` does not: each process counts from 1, and several
+/// processes may write to one file in turn.
 public struct DecisionFile: Sendable {
-    /// A decision and its place in the file.
+    /// A decision with its line number.
     public struct Line: Sendable {
         /// The number of the line, counted from 1.
         public let number: Int
@@ -22,16 +22,16 @@ public struct DecisionFile: Sendable {
         public let decision: PluginDecision
     }
 
-    /// The decisions with their places, in the order of the file.
+    /// The decisions with their line numbers, in the order of the file.
     public let lines: [Line]
-    /// The number of the last line, if it is only a part of one: its process was killed while it wrote. It is not among
-    /// ``lines``.
+    /// The number of the last line if it is incomplete, because its process was killed during the write. It is not
+    /// among ``lines``.
     public let tornLine: Int?
 
     /// The decisions, in the order of the file.
     public var decisions: [PluginDecision] { lines.map(\.decision) }
 
-    /// A file of those decisions.
+    /// Creates a file of those decisions.
     public init(_ decisions: [PluginDecision]) {
         self.init(decisions.enumerated().map { Line(number: $0.offset + 1, decision: $0.element) })
     }
@@ -41,13 +41,13 @@ public struct DecisionFile: Sendable {
         self.tornLine = tornLine
     }
 
-    /// Reads a file. A last line without its end that is no decision is left out: see ``tornLine``.
+    /// Reads a file. An incomplete last line that is no decision is skipped: see ``tornLine``.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the line.
     public init(path: String) throws(SluiceError) {
         let parts = try AuthorFolder.read(path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var lines: [Line] = []
-        // What comes after the last end of a line: a line without its end, or nothing.
+        // The part after the last line end is an incomplete line, or empty.
         var tornLine: Int?
         for (index, part) in parts.enumerated() where !part.isEmpty {
             do {
@@ -67,18 +67,18 @@ public struct DecisionFile: Sendable {
         return try PluginDecision(json, document: place)
     }
 
-    /// The same without the values of fields of those names, wherever they are; in bodies too, where those are JSON.
+    /// Returns the file with the values of those fields hidden, at any depth; in JSON bodies too.
     public func hiding(_ fields: Set<PropertyName>) -> DecisionFile {
         DecisionFile(
             lines.map { Line(number: $0.number, decision: $0.decision.hiding(fields)) }, tornLine: tornLine)
     }
 
-    /// The file's text.
+    /// The text of the file.
     public var text: String { decisions.map { "\($0.json)\n" }.joined() }
 
-    /// Writes the decisions after what the file has.
+    /// Appends the decisions to a file.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where that cannot be done.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if it cannot be written.
     public func append(to path: String) throws(SluiceError) {
         if !FileManager.default.fileExists(atPath: path) {
             _ = FileManager.default.createFile(atPath: path, contents: nil)
@@ -95,9 +95,9 @@ public struct DecisionFile: Sendable {
         }
     }
 
-    /// Refuses the name of a plugin that has decided nothing.
+    /// Refuses the name of a plugin without decisions.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that says whose decisions there are.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the plugins with decisions.
     public func requireDecisions(of plugin: String) throws(SluiceError) {
         let names = Set(decisions.map(\.plugin))
         guard !names.contains(plugin) else { return }
@@ -107,7 +107,7 @@ public struct DecisionFile: Sendable {
             "there is no decision of \(plugin), only of \(names.sorted().joined(separator: ", ")): --as says the name")
     }
 
-    /// All decisions about a record, in the order of the file.
+    /// Returns all decisions about a record, in the order of the file.
     ///
     /// - Parameter record: its id, or `TABLE/ID`.
     public func lines(about record: String) -> [Line] {
@@ -118,6 +118,6 @@ public struct DecisionFile: Sendable {
         }
     }
 
-    /// The decision on that line of the file.
+    /// Returns the decision on that line of the file.
     public func line(_ number: Int) -> Line? { lines.first { $0.number == number } }
 }

@@ -1,9 +1,9 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// Makes a fixture of a decision that was written down: what the hook was given then, and what it said.
+/// Turns a logged decision into a fixture with the hook's input and answer.
 enum DecisionFixture {
-    /// What a hook is given, by the class that its scripts see it as.
+    /// The hook's argument: its member in a fixture, and its class in scripts.
     private static let documents: [HookKind: (member: String, document: String)] = [
         .request: ("request", "req"), .filter: ("request", "req"), .beforeEnqueue: ("operation", "op"),
         .beforePush: ("operation", "op"), .onConflict: ("conflict", "conflict"), .onPushError: ("error", "failure"),
@@ -11,7 +11,7 @@ enum DecisionFixture {
         .onEvent: ("event", "event"),
     ]
 
-    /// The fixture; nil where what the decision was made on was not kept, or is not all that it depended on.
+    /// Returns the fixture; nil if the decision's input was not kept or is incomplete.
     static func fixture(_ entry: PluginDecision, config: JSON) -> JSON? {
         guard let input = entry.input, entry.hook != .initialize else { return nil }
         var given = JSON.object
@@ -44,7 +44,7 @@ enum DecisionFixture {
         return fixture
     }
 
-    /// The requests that a filter gave to `next`, those whose body was kept.
+    /// Returns the requests that a filter gave to `next`, with the bodies that were kept.
     private static func sent(_ exchanges: [JSON]) -> JSON {
         JSON(
             exchanges.map { exchange in
@@ -92,7 +92,7 @@ enum DecisionFixture {
     private static func expectation(_ entry: PluginDecision) -> JSON {
         if let failure = entry.failure { return ["error": JSON(failure.kind.rawValue)] }
         if entry.decision == "none" { return ["decision": .null] }
-        // What the plugin wrote is not a decision; whoever keeps the fixture says what is expected of it.
+        // A written record is not a decision; the author of the fixture adds the expectation for it.
         guard let answer = entry.answer, let name = answer["decision"] else { return .object }
         var decision: JSON = ["decision": name]
         for (member, value) in answer.members ?? [] where !["decision", "fields"].contains(member) {

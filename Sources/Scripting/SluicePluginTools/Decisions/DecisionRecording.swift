@@ -1,19 +1,19 @@
 public import SluiceCore
 internal import SluiceLua
 
-/// Makes fixtures of what a deployment's plugins have decided.
+/// Turns the decisions of a deployment's plugins into fixtures.
 public struct DecisionRecording: ToolReport {
-    /// The fixtures, by the paths that they have in a bundle: `tests/recorded-12.json` of the decision on line 12.
+    /// The fixtures, by their paths in a bundle: `tests/recorded-12.json` for the decision on line 12.
     public let files: [String: String]
-    /// How many decisions no fixture could be made of: their input was not kept.
+    /// The number of decisions without a fixture: their input was not kept.
     public let passedOver: Int
-    /// There is a fixture at least.
+    /// Whether there is at least one fixture.
     public var isGood: Bool { !files.isEmpty }
 
-    /// Makes a fixture of each decision of a plugin, one of each kind of input.
+    /// Creates a fixture for each decision of a plugin, but only one for equal inputs.
     ///
     /// - Parameters:
-    ///   - config: the configuration that the plugin had.
+    ///   - config: the plugin's configuration at that time.
     ///   - fields: names of fields whose values are hidden.
     public init(
         _ file: DecisionFile, of plugin: String, config: JSON = .object, hiding fields: Set<String> = [],
@@ -38,19 +38,19 @@ public struct DecisionRecording: ToolReport {
 
     /// Writes the fixtures into a plugin's folder.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where that cannot be done.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if they cannot be written.
     public func write(to folder: String) throws(SluiceError) {
         try AuthorFolder(folder).write(files.mapValues { Array($0.utf8) })
     }
 
-    /// The paths, and what was passed over.
+    /// The paths, and the number of skipped decisions.
     public var lines: [String] {
         files.keys.sorted() + [
             "\(files.count.counted("fixture")), \(passedOver.counted("decision")) without input passed over"
         ]
     }
 
-    /// The same for a program.
+    /// The report as JSON.
     public var json: JSON {
         ["fixtures": JSON(files.keys.sorted().map { JSON($0) }), "passed_over": JSON(passedOver)]
     }

@@ -1,29 +1,29 @@
 public import SluiceCore
 public import SluiceLua
 
-/// Asks a version of a plugin again what another one has decided, and says which answers change.
+/// Repeats the logged decisions of a plugin with another version of it, and lists the answers that change.
 ///
-/// The world of then is gone: the clock is set to the decision's time, and `kv`, the store and other servers are empty.
-/// What `next` of a filter answered is there again. A decision that waited for something else, or whose input was not
-/// kept, is passed over and counted.
+/// The original world no longer exists: the clock is set to the decision's time, and `kv`, the store and other servers
+/// are empty. The answers to a filter's `next` are replayed. A decision that waited for anything else, or without its
+/// input, is skipped and counted.
 public struct DecisionReplay: ToolReport {
-    /// A decision whose answer is another one now.
+    /// A decision whose answer has changed.
     public struct Change: Sendable {
-        /// What was decided.
+        /// The logged decision.
         public let before: PluginDecision
         /// The number of the decision's line in the file.
         public let line: Int
-        /// What is decided now: the name of the decision, `none`, `changed`, or `failed`.
+        /// The new decision: its name, `none`, `changed`, or `failed`.
         public let decision: String
-        /// What differs, each as a line.
+        /// The differences, one on each line.
         public let differences: [String]
     }
 
-    /// The plugin that was asked.
+    /// The plugin's name and version.
     public let plugin: String
-    /// How many decisions were asked about again.
+    /// The number of repeated decisions.
     public private(set) var asked = 0
-    /// How many were passed over.
+    /// The number of skipped decisions.
     public private(set) var passedOver = 0
     /// The answers that change.
     public private(set) var changes: [Change] = []
@@ -33,10 +33,10 @@ public struct DecisionReplay: ToolReport {
     /// Replays the decisions of a plugin.
     ///
     /// - Parameters:
-    ///   - name: the name that the deployment had it under; nil for that of the manifest.
-    ///   - config: the configuration that the version is to run with.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says, or the
-    ///   file has no decision of that name.
+    ///   - name: the plugin's name in the deployment; nil for the name in the manifest.
+    ///   - config: the configuration for the new version.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if the configuration violates the schema, or the file has no
+    ///   decision of that name.
     public init(
         _ file: DecisionFile, with bundle: PluginBundle, as name: String? = nil, config: JSON = .object
     ) async throws(SluiceError) {
@@ -93,8 +93,8 @@ public struct DecisionReplay: ToolReport {
         comparison.differences.map { $0.replacing("expected", with: "was").replacing("found", with: "is") }
     }
 
-    /// An answer without its reason, how it was made, and the time that it took: nothing depends on them; without the
-    /// record that rules came to, which follows from them.
+    /// Returns an answer without the reason of a decision and the elapsed time, because nothing depends on them. The
+    /// record of a merge by rules is omitted too, because it follows from the rules.
     private static func plain(_ answer: JSON) -> JSON {
         var answer = answer
         if answer["fields"] != nil { answer["record"] = nil }
@@ -103,7 +103,7 @@ public struct DecisionReplay: ToolReport {
         return answer
     }
 
-    /// A line for each answer that changes, with what differs below it.
+    /// A line for each changed answer, with the differences below it.
     public var lines: [String] {
         changes.flatMap { change in
             let entry = change.before
@@ -113,7 +113,7 @@ public struct DecisionReplay: ToolReport {
         } + ["\(plugin): \(asked) asked again, \(changes.count.counted("change")), \(passedOver) passed over"]
     }
 
-    /// The same for a program.
+    /// The report as JSON.
     public var json: JSON {
         [
             "plugin": JSON(plugin), "asked": JSON(asked), "passed_over": JSON(passedOver),

@@ -1,25 +1,25 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// What a hook's answer comes to, as fixtures compare it.
+/// The result of a hook's answer, for comparison with a fixture.
 struct FixtureAnswer: Sendable {
-    /// The decision as the script gave it, a merge by rules with the record that it comes to; nil for none.
+    /// The decision, for a merge by rules with the resulting record; nil for none.
     var decision: JSON?
-    /// The record as the plugin leaves it.
+    /// The record with the plugin's changes.
     var record: JSON?
-    /// The rows of a page as the plugin leaves them, and which it drops.
+    /// The rows of a page with the plugin's changes, and the dropped rows.
     var rows: JSON?
     var dropped: JSON?
-    /// The request as it goes on.
+    /// The request that continues.
     var request: Request?
-    /// The answer as it goes up.
+    /// The answer that is returned to the caller.
     var response: Response?
-    /// What the hook returned or wrote to, as the decision log keeps it.
+    /// The hook's result or its changed argument, as in the decision log.
     var raw: JSON?
 
     init() {}
 
-    /// With the decision of what the hook returned, where that is one.
+    /// Reads the decision from a hook's result, if there is one.
     init(_ result: HookReturn) {
         raw = result.value ?? result.changed[0]
         if let value = result.value, result.type == nil, value["decision"]?.string != nil { decision = value }

@@ -1,7 +1,7 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// Makes the question to the plugin that a fixture is about, and reads the answer as the engine would.
+/// Builds the hook call of a fixture, and reads the answer as the engine would.
 struct FixtureCall {
     let hook: HookPlan
     let given: JSONPlace
@@ -13,7 +13,7 @@ struct FixtureCall {
 
     private var members: [String: JSONPlace] = [:]
 
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for what the hook is not given.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for input that the hook does not get.
     init(
         _ hook: HookPlan, given: JSONPlace, dialect: Dialect, now: Timestamp, schema: TableSchema?, plan: PluginPlan,
         secrets: SecretBook, world: FixtureWorld
@@ -46,7 +46,7 @@ struct FixtureCall {
 
     private func place(_ name: String) -> JSONPlace { members[name] ?? given.child(.object, name) }
 
-    /// What the plugin may make of a record of that table.
+    /// Returns the plugin's rules for records of that table.
     private func check(_ table: String) -> RecordCheck { rules.of(plan, table: table) }
 
     func call() throws(SluiceError) -> HookCall {

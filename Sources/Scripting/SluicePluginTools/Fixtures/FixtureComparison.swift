@@ -2,8 +2,8 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceLua
 
-/// Compares what came of a call with what a fixture expects of it. Each difference is a line that names the place, what
-/// was expected and what was found.
+/// Compares the result of a call with a fixture's expectations. Each difference is a line with the place, the expected
+/// value and the value found.
 struct FixtureComparison {
     private(set) var differences: [String] = []
 
@@ -11,7 +11,7 @@ struct FixtureComparison {
         differences.append("\(place): expected \(expected), found \(found)")
     }
 
-    /// A value for a line: short, and never with a line end in it.
+    /// Returns a value for a message: short, and without a line end.
     static func words(_ value: JSON?) -> String {
         guard let value else { return "nothing" }
         let text = value.description
@@ -20,10 +20,10 @@ struct FixtureComparison {
 
     // MARK: - values
 
-    /// All of it.
+    /// Compares whole values.
     mutating func whole(_ place: String, _ expected: JSON, _ found: JSON?) {
         if found == expected { return }
-        // The first part that differs says more than two long texts.
+        // The first different part says more than two long texts.
         if expected.kind == .object, let found, found.kind == .object {
             for name in expected.names + found.names.filter({ expected[$0] == nil }) where expected[name] != found[name]
             {
@@ -42,7 +42,7 @@ struct FixtureComparison {
         note(place, Self.words(expected), Self.words(found))
     }
 
-    /// The members of objects that are named, and of anything else all.
+    /// Compares only the expected members of objects, and other values as a whole.
     mutating func named(_ place: String, _ expected: JSON, _ found: JSON?) {
         guard let members = expected.members else { return whole(place, expected, found) }
         guard let found, found.kind == .object else { return note(place, Self.words(expected), Self.words(found)) }
@@ -59,7 +59,7 @@ struct FixtureComparison {
             if let found { note("decision", "none", Self.words(found)) }
             return
         }
-        // A record is whole, and whoever expects one has to find one.
+        // A record is compared as a whole, and an expected one must be there.
         var rest = expected
         if let record = expected["record"], !record.isNull {
             whole("decision.record", record, found?["record"])

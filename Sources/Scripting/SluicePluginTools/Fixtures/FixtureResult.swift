@@ -1,26 +1,26 @@
 internal import SluiceCore
 public import SluiceLua
 
-/// What came of one fixture, or of one `it` of a spec.
+/// The result of one fixture, or of one `it` of a spec.
 public struct FixtureResult: Sendable {
     /// The file in the bundle.
     public let path: String
-    /// The expectation.
+    /// The name of the fixture, or of the `it`.
     public let name: String
     /// The hook; nil for a spec.
     public let hook: HookKind?
-    /// What differs, or is wrong with the fixture itself, each as a line. Empty where it passed.
+    /// The differences, or faults of the fixture itself, one on each line. Empty if it passed.
     public let differences: [String]
-    /// What is another in the deployment that it was tried in, each as a line. It passes all the same.
+    /// The differences under the deployment's configuration, one on each line. They do not make it fail.
     public let notes: [String]
     /// The fuel that the call used.
     public let fuel: Int
-    /// The time of the plugins' thread that it used.
+    /// The CPU time of the plugins' thread that it used.
     public let time: Duration
-    /// The most that the machine held, in bytes.
+    /// The highest memory use of the machine, in bytes.
     public let memory: Int
 
-    /// Whether all is as it was expected.
+    /// Whether there are no differences.
     public var isPassed: Bool { differences.isEmpty }
 
     init(

@@ -1,7 +1,7 @@
 public import SluiceCore
 public import SluiceLua
 
-/// Runs the fixtures and specs of a bundle, each in a machine of its own and a world that is faked whole.
+/// Runs the fixtures and specs of a bundle, each in its own machine and a completely simulated world.
 ///
 /// ```swift
 /// let bundle = try PluginBundle(folder: "Plugins/field-merge")
@@ -10,22 +10,22 @@ public import SluiceLua
 /// ```
 public struct FixtureRunner: Sendable {
     let bundle: PluginBundle
-    /// What a deployment makes of the plugin, where its limits and its configuration are to count: the configuration
-    /// for fixtures that say none. One that passes with the defaults alone passes, and what differs is noted.
+    /// The deployment's plan, if its limits and its configuration have to apply. The configuration is for fixtures
+    /// without one. If such a fixture passes only with the defaults, it passes, and the differences become notes.
     public var plan: PluginPlan?
-    /// The wire of the server: which fields of a record are the server's.
+    /// The wire protocol of the server: it defines the fields of a record that only the server sets.
     public var dialect: Dialect = .azureV2
-    /// Tables whose columns are declared: what plugins make of their records is checked by it.
+    /// Tables with declared columns: records from plugins are checked against them.
     public var tables: [TableSchema] = []
-    /// Whether to find out which statements ran.
+    /// Whether to record the executed statements.
     public var measuresCoverage = false
-    /// Only what has this text in its path or name; nil for all.
+    /// A text in the path or name of the fixtures to run; nil for all.
     public var filter: String?
 
-    /// A runner for a bundle.
+    /// Creates a runner for a bundle.
     public init(_ bundle: PluginBundle) { self.bundle = bundle }
 
-    /// Runs all of them.
+    /// Runs all fixtures and specs.
     public func run() async -> FixtureReport {
         var spent: [String: Int] = [:]
         let results = await run(&spent)
@@ -34,7 +34,7 @@ public struct FixtureRunner: Sendable {
             coverage: measuresCoverage ? LineCoverage(bundle, spent: spent) : nil)
     }
 
-    /// The fuel by line of all of them: `["main.lua:41": 1200]`.
+    /// Returns the fuel of all runs by line: `["main.lua:41": 1200]`.
     func spent() async -> [String: Int] {
         var spent: [String: Int] = [:]
         _ = await run(&spent)
@@ -78,7 +78,7 @@ public struct FixtureRunner: Sendable {
             let trial = try FixtureTrial(fixture, bundle, dialect: dialect, tables: tables, in: plan)
             var (differences, cost, lines) = try await trial.run(measuresCoverage: measuresCoverage)
             var notes: [String] = []
-            // A fixture without a configuration is about the defaults: under a policy it may come out otherwise.
+            // A fixture without a configuration assumes the defaults: under a policy its result may differ.
             if plan != nil, !fixture.hasConfig, !differences.isEmpty,
                 let own = try? FixtureTrial(
                     fixture, bundle, dialect: dialect, tables: tables, in: plan, keepsConfig: true)
@@ -98,14 +98,14 @@ public struct FixtureRunner: Sendable {
 }
 
 extension FixtureRunner {
-    /// Refuses a plugin whose fixtures and specs do not pass: for ``PluginOptions/gate``, so that a new version serves
-    /// only where it does what its author says.
+    /// Refuses a plugin whose fixtures or specs fail. As ``PluginOptions/gate`` it lets a new version serve only if its
+    /// own tests pass.
     ///
     /// ```swift
     /// PluginOptions(gate: FixtureRunner.gate)
     /// ```
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the first that does not pass, and what differs.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the first failure and its differences.
     @Sendable public static func gate(_ plan: PluginPlan) async throws {
         let report = await FixtureRunner(plan.bundle).run()
         guard let failed = report.results.first(where: { !$0.isPassed }) else { return }
@@ -115,23 +115,23 @@ extension FixtureRunner {
     }
 }
 
-/// What came of all fixtures and specs of a bundle.
+/// The results of all fixtures and specs of a bundle.
 public struct FixtureReport: ToolReport {
-    /// The plugin.
+    /// The plugin's name.
     public let plugin: String
     /// The results, in the order of the files.
     public let results: [FixtureResult]
-    /// Which statements ran; nil where it was not asked for.
+    /// The coverage of statements; nil if it was not recorded.
     public let coverage: LineCoverage?
 
-    /// How many passed.
+    /// The number of passed fixtures and specs.
     public var passed: Int { results.count { $0.isPassed } }
-    /// How many did not.
+    /// The number of failed fixtures and specs.
     public var failed: Int { results.count - passed }
     /// Whether all passed.
     public var isGood: Bool { failed == 0 }
 
-    /// As TAP has it, with the differences after what failed.
+    /// The results in TAP format, with the differences after each failure.
     public var lines: [String] {
         var lines = ["# \(plugin)", "1..\(results.count)"]
         for (index, result) in results.enumerated() {
@@ -142,7 +142,7 @@ public struct FixtureReport: ToolReport {
         return lines + ["\(passed) passed, \(failed) failed"]
     }
 
-    /// The same for a program.
+    /// The report as JSON.
     public var json: JSON {
         var json: JSON = [
             "plugin": JSON(plugin), "results": JSON(results.map(\.json)), "passed": JSON(passed),
@@ -154,7 +154,7 @@ public struct FixtureReport: ToolReport {
 }
 
 extension JoinedReport {
-    /// Joins the results of fixtures, with one line that counts all of them.
+    /// Joins the results of fixtures, with one line of total counts.
     public init(_ reports: [FixtureReport]) {
         let passed = reports.reduce(0) { $0 + $1.passed }
         let failed = reports.reduce(0) { $0 + $1.failed }
@@ -162,22 +162,22 @@ extension JoinedReport {
     }
 }
 
-/// Which statements inside of functions ran. Those outside run whenever the plugin is loaded.
+/// The executed statements inside functions. Statements outside run whenever the plugin is loaded.
 public struct LineCoverage: Sendable {
-    /// What is known of one file.
+    /// The coverage of one file.
     public struct File: Sendable {
         /// The file: `main.lua`, `lib/rules.lua`.
         public let name: String
-        /// How many statements it has inside of functions.
+        /// The number of statements inside functions.
         public let statements: Int
-        /// The lines of those that did not run.
+        /// The lines of statements that did not run.
         public let missing: [Int]
     }
 
     /// The files with statements, in the order of the bundle.
     public let files: [File]
 
-    /// - Parameter spent: the fuel by line, as the sandbox counts it: `{"main.lua:41": 1200}`.
+    /// - Parameter spent: the sandbox's fuel by line: `{"main.lua:41": 1200}`.
     init(_ bundle: PluginBundle, spent: [String: Int]) {
         files = bundle.sources.compactMap { source in
             guard let outline = LuaOutline(source.text), !outline.statements.isEmpty else { return nil }
@@ -208,9 +208,9 @@ public struct LineCoverage: Sendable {
 }
 
 extension FixtureRunner {
-    /// Runs a fixture of `request`, `filter` or `response` with a filter in Swift in the plugin's place, so that one
-    /// that was written anew can be held against the same fixtures. Compared are the requests that go on, the answer,
-    /// and whether it fails; what only a script has (decision, log, `kv`, fuel) is not.
+    /// Runs a fixture of `request`, `filter` or `response` with a filter in Swift instead of the plugin, so that a
+    /// rewrite can be tested with the same fixtures. It compares the requests that continue, the answer, and failures.
+    /// Expectations that only a script can meet (decision, log, `kv`, fuel) are ignored.
     public func run(_ fixture: PluginFixture, through filter: any Filter) async -> FixtureResult {
         func result(_ differences: [String]) -> FixtureResult {
             FixtureResult(path: fixture.path, name: fixture.name, hook: fixture.hook, differences: differences)
@@ -257,9 +257,9 @@ extension FixtureRunner {
 }
 
 extension FixtureWorld {
-    /// Answers a request as `next` does.
+    /// Answers a request like `next`.
     ///
-    /// - Throws: ``SluiceError`` of code `network` where the fixture says so, or has no answer.
+    /// - Throws: ``SluiceError`` of code `network` if the fixture sets an error, or has no answer.
     func exchange(_ request: Request) async throws -> Response {
         switch await perform(.next(request), within: nil) {
         case .response(let response, _): return response

@@ -10,11 +10,10 @@ struct FixtureTrial {
     let tables: [TableSchema]
 
     /// - Parameters:
-    ///   - deployed: what a deployment makes of the plugin: its limits count, and its configuration where the fixture
-    ///     says none.
-    ///   - keepsConfig: whether a fixture that says none has the defaults all the same.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where the configuration is not as the schema says, or the
-    ///   plugin does not have the hook.
+    ///   - deployed: the deployment's plan: its limits apply, and its configuration if the fixture has none.
+    ///   - keepsConfig: whether a fixture without a configuration keeps the defaults.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if the configuration violates the schema, or the plugin does
+    ///   not have the hook.
     init(
         _ fixture: PluginFixture, _ bundle: PluginBundle, dialect: Dialect, tables: [TableSchema],
         in deployed: PluginPlan? = nil, keepsConfig: Bool = false
@@ -34,10 +33,10 @@ struct FixtureTrial {
         }
     }
 
-    /// What came of it.
+    /// The result of a run.
     struct Outcome: Sendable {
         var answer: FixtureAnswer?
-        /// The name of the answer for the decision log: `none`, `changed`, or that of a decision.
+        /// The name of the answer for the decision log: `none`, `changed`, or the name of a decision.
         var name = "none"
         var failure: PluginFailure?
         var log: [PluginLogLine] = []
@@ -45,16 +44,16 @@ struct FixtureTrial {
         var lines: [String: Int] = [:]
     }
 
-    /// Runs it, and says what differs from what is expected.
+    /// Runs the fixture, and returns the differences from its expectations.
     func run(measuresCoverage: Bool) async throws -> ([String], PluginRig.Cost, [String: Int]) {
         let world = FixtureWorld(fixture.world)
         let outcome = try await outcome(in: world, measuresCoverage: measuresCoverage)
         return (differences(outcome, world), outcome.cost, outcome.lines)
     }
 
-    /// Runs it.
+    /// Runs the fixture.
     ///
-    /// - Throws: ``SluiceError`` for a fixture that gives the hook what it does not get.
+    /// - Throws: ``SluiceError`` for a fixture with input that the hook does not get.
     func outcome(in world: FixtureWorld, measuresCoverage: Bool = false) async throws -> Outcome {
         var outcome = Outcome()
         let rig: PluginRig
@@ -89,7 +88,7 @@ struct FixtureTrial {
         return outcome
     }
 
-    /// What differs from what is expected.
+    /// Returns the differences from the expectations.
     func differences(_ outcome: Outcome, _ world: FixtureWorld) -> [String] {
         let expected = fixture.expectation
         var comparison = FixtureComparison()

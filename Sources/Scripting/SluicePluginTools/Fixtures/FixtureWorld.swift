@@ -3,10 +3,10 @@ internal import SluiceCore
 internal import SluiceLua
 internal import Synchronization
 
-/// The world around a plugin, faked whole: a clock that moves where the script sleeps, and answers that were written
-/// down. What nobody wrote down is a fault of the fixture or of the script, and is kept.
+/// A completely simulated world for a plugin: its clock moves when the script sleeps, and its answers come from a
+/// script. A request without an answer is recorded as a fault.
 final class FixtureWorld: Sendable {
-    /// What is written down.
+    /// The content of the world.
     struct Script: Sendable {
         /// An exchange of `http.request`.
         struct Exchange: Sendable {
@@ -28,7 +28,7 @@ final class FixtureWorld: Sendable {
         var rows: [(table: String, record: JSON)] = []
     }
 
-    /// The time where none is written down.
+    /// The time of a world without one.
     static let begin = Timestamp("2026-01-01T00:00:00Z") ?? Timestamp(ticks: 0)
 
     private struct State {
@@ -38,17 +38,17 @@ final class FixtureWorld: Sendable {
         var values: [String: JSON]
         var sent: [Request] = []
         var faults: [String] = []
-        /// The question that a hook around a table is asked, and what it gave to `next`.
+        /// The current request of a hook around a table, and the script's changes of it.
         var question: TableQuestion?
         var edit: TableRequestEdit?
-        /// The records that `next` brought.
+        /// The records that `next` returned.
         var rows = GivenRows()
     }
 
     let script: Script
     private let state: Mutex<State>
     private let store = MemoryStore()
-    /// What a spec's own calls go to; nil where no spec runs.
+    /// The stage for a spec's own calls; nil without a spec.
     private let stage: SpecStage?
 
     init(_ script: Script, stage: SpecStage? = nil) {
@@ -60,7 +60,7 @@ final class FixtureWorld: Sendable {
                 values: script.values.mapValues(\.saved)))
     }
 
-    /// Puts the rows into the store.
+    /// Writes the rows to the store.
     func prepare() async throws {
         let rows = script.rows
         guard !rows.isEmpty else { return }
@@ -72,25 +72,25 @@ final class FixtureWorld: Sendable {
     }
 
     var now: Timestamp { state.withLock { $0.now } }
-    /// What was given to `next`, in order.
+    /// The requests given to `next`, in order.
     var sent: [Request] { state.withLock { $0.sent } }
-    /// The same, which is let go of here.
+    /// Returns these requests, and forgets them.
     func takeSent() -> [Request] {
         state.withLock { state in
             defer { state.sent = [] }
             return state.sent
         }
     }
-    /// The plugin's values, as they are kept.
+    /// The plugin's saved values.
     var values: [String: JSON] { state.withLock { $0.values } }
-    /// What the script asked for and nobody wrote down, and what was written down and not asked for.
+    /// The requests without an answer, and a note on answers that were never used.
     var faults: [String] {
         state.withLock { state in
             state.faults + (state.http.isEmpty ? [] : ["host.http: \(state.http.count) not asked for"])
         }
     }
 
-    /// Puts answers after those that are left, and sets the clock, for the next call.
+    /// Appends answers for the next call, and optionally sets the clock.
     func goOn(with script: Script, setsClock: Bool) {
         state.withLock { state in
             state.http += script.http
@@ -103,7 +103,7 @@ final class FixtureWorld: Sendable {
         state.withLock { state in for (key, value) in saved { state.values[key] = value } }
     }
 
-    /// Does what a script waits for.
+    /// Carries out a wait of a script.
     func perform(_ wait: HostWait, within time: Duration?) async -> WaitResult {
         switch wait {
         case .sleep(let pause):
@@ -137,14 +137,14 @@ final class FixtureWorld: Sendable {
         }
     }
 
-    /// Has a table's server answer from now on: with what `host.next` says, else as if the request were carried out.
+    /// Prepares the answer of a table's server: the one in `host.next`, or else the result of carrying out the request.
     func serve(_ question: TableQuestion) -> GivenRows {
         let rows = GivenRows()
         state.withLock { ($0.question, $0.edit, $0.rows) = (question, nil, rows) }
         return rows
     }
 
-    /// What the script gave to the `next` of a table; nil where it did not call it.
+    /// The script's changes of the request, at its `next` of a table; nil if it did not call it.
     var edit: TableRequestEdit? { state.withLock { $0.edit } }
 
     private func answer(_ edit: TableRequestEdit) -> WaitResult {
@@ -189,7 +189,7 @@ final class FixtureWorld: Sendable {
 }
 
 extension FixtureWorld.Script {
-    /// Reads a fixture's `host`.
+    /// Reads the `host` of a fixture.
     init(_ place: JSONPlace) throws(SluiceError) {
         let members = try place.members(["clock", "random", "http", "next", "kv", "secrets", "store"])
         if let clock = members["clock"] {
@@ -226,7 +226,7 @@ extension FixtureWorld.Script {
         }
     }
 
-    /// A value of `kv`, or one with the time that it has left.
+    /// Reads a value of `kv`, or one with its remaining time.
     private func entry(_ place: JSONPlace) throws(SluiceError) -> KeyValues.Entry {
         guard Set(place.value.names) == ["value", "ttl"], let value = place.value["value"] else {
             return KeyValues.Entry(place.value)
@@ -239,7 +239,7 @@ extension FixtureWorld.Script {
 extension JSONPlace {
     fileprivate func text(_ longest: Int) throws(SluiceError) -> String { try text(upTo: longest) }
 
-    /// A number of seconds from 0, at most as long as a person lives.
+    /// Reads a number of seconds from 0 to 10⁹.
     func seconds() throws(SluiceError) -> Duration {
         guard let seconds = value.double, (0...1e9).contains(seconds), let time = Duration.checked(seconds: seconds)
         else { throw expected("a number of seconds from 0") }
@@ -247,7 +247,7 @@ extension JSONPlace {
     }
 }
 
-/// Headers and bodies as fixtures write them.
+/// Headers and bodies in the format of fixtures.
 enum FixtureMessage {
     static func response(_ place: JSONPlace) throws(SluiceError) -> Response {
         let members = try place.members(["status", "headers", "body", "elapsed"])
@@ -258,7 +258,7 @@ enum FixtureMessage {
         return response
     }
 
-    /// An object of names and values, or a list of both.
+    /// Reads an object of names and values, or a list of pairs.
     static func headers(_ place: JSONPlace) throws(SluiceError) -> HTTPFields {
         var fields = HTTPFields()
         func add(_ name: String, _ value: JSONPlace) throws(SluiceError) {
@@ -279,7 +279,7 @@ enum FixtureMessage {
         return fields
     }
 
-    /// A text is the bytes, null nothing, and anything else JSON.
+    /// Reads a body: a text is its bytes, null is an empty body, and any other value is JSON.
     static func body(_ value: JSON?) -> Body {
         guard let value, !value.isNull else { return .empty }
         return value.string.map { Body(bytes: Array($0.utf8)) } ?? Body(json: value)

@@ -2,8 +2,8 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceLua
 
-/// Makes of what a fixture gives what the engine would give a hook. What is left out gets the value that
-/// docs/plugin-fixtures.md says.
+/// Turns the input of a fixture into the engine's input of a hook. Missing members get the defaults of
+/// docs/plugin-fixtures.md.
 struct GivenReader {
     let dialect: Dialect
     let now: Timestamp
@@ -44,7 +44,7 @@ struct GivenReader {
         }
         request.context.table = try members["table"]?.text()
         request.context.recordID = try id(members["record_id"])
-        // The request of an operation has its id with the revision after it.
+        // An operation's request id is the operation's id followed by the revision.
         let operation = try members["operation"]?.text()
         request.context.operationID = try members["idempotency_key"]?.text() ?? operation.map { "\($0)-1" }
         request.context.version = members["version"]?.value.string
@@ -59,7 +59,7 @@ struct GivenReader {
         return tags
     }
 
-    /// A record; nil where there is none or where it is null.
+    /// Reads a record; nil if it is missing or null.
     private func record(_ place: JSONPlace?) throws(SluiceError) -> JSON? {
         guard let place, !place.value.isNull else { return nil }
         guard place.value.kind == .object else { throw place.expected("a record, such as {\"id\": \"1\"}, or null") }
@@ -140,7 +140,7 @@ struct GivenReader {
             isDeletedOnServer: try members["deleted"]?.flag() ?? (sides[1] == nil || isMarked))
     }
 
-    /// A failure, with the document that the script sees: what the fixture says of it stands.
+    /// Reads a failure and its document for the script. Values in the fixture take precedence over derived ones.
     func failure(_ place: JSONPlace) throws(SluiceError) -> (failure: PushFailure, document: JSON) {
         let members = try place.members([
             "table", "id", "kind", "status", "code", "message", "attempt", "failed_attempts", "is_network", "is_auth",
@@ -229,7 +229,7 @@ struct GivenReader {
         return page
     }
 
-    /// What the script reads as `ctx.question`.
+    /// Reads the `ctx.question` of a script.
     func question(_ place: JSONPlace) throws(SluiceError) -> JSON {
         let names = ["reason", "now", "next", "pulls", "pending", "failures", "not_before"]
         let members = try place.members(names)

@@ -1,32 +1,31 @@
 public import SluiceCore
 public import SluiceLua
 
-/// One call of one hook, written down: what it is given, what the world around it answers, and what has to come of it.
-/// docs/plugin-fixtures.md has the format.
+/// A test of one call of one hook: the input, the answers of the simulated world, and the expectations.
+/// docs/plugin-fixtures.md describes the format.
 public struct PluginFixture: Sendable {
-    /// The file in the bundle, or what it was called.
+    /// The file in the bundle, or the name given for it.
     public let path: String
-    /// The expectations.
+    /// The name of the test: its expectation as a phrase.
     public let name: String
     /// The hook.
     public let hook: HookKind
     /// The configuration, before the schema's defaults.
     public let config: JSON
-    /// Whether the fixture says it, and is not for any.
+    /// Whether the fixture sets a configuration.
     let hasConfig: Bool
-    /// Where the plugin runs.
+    /// The deployment of the plugin.
     public let deployment: Deployment
-    /// What the hook is given.
+    /// The input of the hook.
     let given: JSONPlace
-    /// What is around the plugin.
+    /// The simulated world of the plugin.
     let world: FixtureWorld.Script
-    /// What is expected.
+    /// The expectations.
     var expectation: FixtureExpectation
 
     /// Reads a fixture.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file, the JSON pointer and what is wrong
-    ///   there.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file, the JSON pointer and the fault.
     public init(bytes: [UInt8], path: String) throws(SluiceError) {
         let json: JSON
         do throws(JSONParseError) {
@@ -39,7 +38,7 @@ public struct PluginFixture: Sendable {
 
     /// Reads a fixture.
     ///
-    /// - Throws: ``SluiceError`` as ``init(bytes:path:)``.
+    /// - Throws: the errors of ``init(bytes:path:)``.
     public init(_ json: JSON, path: String) throws(SluiceError) {
         let root = JSONPlace(json, in: path)
         let members = try root.members(["name", "hook", "given", "config", "deployment", "host", "expect"])
@@ -71,7 +70,7 @@ public struct PluginFixture: Sendable {
 }
 
 extension PluginBundle {
-    /// The bundle's fixture at a path.
+    /// Reads the bundle's fixture at a path.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument`.
     public func fixture(at path: String) throws(SluiceError) -> PluginFixture {
@@ -79,14 +78,14 @@ extension PluginBundle {
     }
 }
 
-/// What a fixture expects. Nil is not compared.
+/// The expectations of a fixture. Nil is not compared.
 struct FixtureExpectation: Sendable {
-    /// The decision's members that are named; null for no decision.
+    /// The expected members of the decision; null for no decision.
     var decision: JSON?
     var record: JSON?
     var rows: JSON?
     var dropped: JSON?
-    /// The request that goes on; of a list one for each that was given to `next`.
+    /// The request that continues; a list has one for each call of `next`.
     var request: JSON?
     var response: JSON?
     var log: JSON?
@@ -121,7 +120,7 @@ struct FixtureExpectation: Sendable {
         error = try members["error"]?.choice(of: PluginFailure.Kind.allCases.map(\.rawValue))
     }
 
-    /// What of it is to be seen from outside of a plugin, in an exchange.
+    /// The expectations that a filter in Swift can meet too: those of an exchange.
     var ofExchange: FixtureExpectation {
         var expectation = self
         (expectation.decision, expectation.log, expectation.values, expectation.fuel) = (nil, nil, nil, nil)

@@ -1,8 +1,7 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// A plugin loaded in a machine of its own, in a world that is faked whole: what all tools for authors run scripts
-/// with.
+/// A plugin loaded in its own machine, in a completely simulated world. All tools for authors run scripts with it.
 struct PluginRig: Sendable {
     let host: PluginHost
     let id: PluginInstance.ID
@@ -10,7 +9,7 @@ struct PluginRig: Sendable {
     let secrets: SecretBook
     let world: FixtureWorld
 
-    /// How a call ended, and what it cost.
+    /// The result of a call, and its cost.
     struct Run: Sendable {
         var answer: HookAnswer?
         var failure: PluginFailure?
@@ -20,7 +19,7 @@ struct PluginRig: Sendable {
 
     struct Cost: Sendable, Hashable {
         var fuel = 0
-        /// The time of the plugins' thread, the host's own work for the call with it.
+        /// The time on the plugins' thread, the host's own work for the call included.
         var time: Duration = .zero
         var memory = 0
     }
@@ -49,7 +48,7 @@ struct PluginRig: Sendable {
         id = try await host.load(plan, saved: world.script.values.mapValues(\.saved), secrets: secrets)
     }
 
-    /// Asks, and does what the script waits for in the faked world.
+    /// Calls a hook, and carries out the script's waits in the simulated world.
     func run(_ call: HookCall) async -> Run {
         let before = await host.mark(id)
         var (step, time) = await host.timed { $0.begin(call, of: id) }
@@ -84,12 +83,12 @@ struct PluginRig: Sendable {
 }
 
 extension PluginHost {
-    /// Where a plugin stands: what is later than that belongs to later calls.
+    /// Returns a plugin's current counters; the difference from later ones is the cost of the calls between.
     func mark(_ id: PluginInstance.ID) -> (sequence: Int, fuel: Int64, memory: Int) {
         (log.last?.sequence ?? 0, instances[id]?.fuelUsed ?? 0, instances[id]?.vm.peakMemory ?? 0)
     }
 
-    /// Does something on the plugins' thread, and says how long that took there.
+    /// Runs `body` on the plugins' thread, and returns its duration there.
     func timed<Result: Sendable>(_ body: @Sendable (isolated PluginHost) -> Result) -> (Result, Duration) {
         let clock = ContinuousClock()
         let start = clock.now
@@ -100,9 +99,9 @@ extension PluginHost {
     /// Counts the fuel of a plugin's lines from now on.
     func startProfile(of id: PluginInstance.ID) { instances[id]?.vm.startProfile() }
 
-    /// The fuel of each line since then: `{"main.lua:41": 1200}`.
+    /// Returns the fuel of each line since then: `{"main.lua:41": 1200}`.
     func takeProfile(of id: PluginInstance.ID) -> JSON { instances[id]?.vm.takeProfile() ?? .object }
 
-    /// The guards of the sandbox that do not hold.
+    /// Returns the names of guards that failed their test.
     func selfTest(_ id: PluginInstance.ID) -> [String] { instances[id]?.vm.selfTest() ?? [] }
 }

@@ -3,7 +3,7 @@ internal import SluiceConfiguration
 internal import SluiceCore
 internal import SluiceLua
 
-/// A folder that tools for authors write to.
+/// A folder of a plugin's author that tools write to.
 struct AuthorFolder {
     private let path: String
 
@@ -11,7 +11,7 @@ struct AuthorFolder {
 
     /// Writes files, by their paths in the folder.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where that cannot be done.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if they cannot be written.
     func write(_ files: [String: [UInt8]], isNew: Bool = false) throws(SluiceError) {
         let manager = FileManager.default
         if isNew, let names = try? manager.contentsOfDirectory(atPath: path), !names.isEmpty {
@@ -26,7 +26,7 @@ struct AuthorFolder {
         }
     }
 
-    /// Reads a file of the folder; the path may be that of any file.
+    /// Reads a file at any path.
     static func read(_ path: String) throws(SluiceError) -> [UInt8] {
         do {
             return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
@@ -36,28 +36,28 @@ struct AuthorFolder {
     }
 }
 
-/// Writes a file under a folder and follows no symbolic link below it. A folder that somebody else has made could have
-/// one in it that leads to any file of the user's.
+/// Writes a file below a folder without following symbolic links there. Somebody else's folder could contain a link to
+/// any file of the user's.
 enum LinkFreeFile {
-    /// A call to the system that did not go through.
+    /// A system call that failed.
     struct Fault: Error, CustomStringConvertible {
         let path: String
         let code: CInt
         var description: String {
-            // To the system a link in the place of a folder is no folder.
+            // The system reports ENOTDIR for a link in the place of a folder.
             code == ELOOP || code == ENOTDIR
                 ? "\(path) is a symbolic link, or no folder" : "\(path): \(String(cString: strerror(code)))"
         }
     }
 
-    /// Writes the bytes to a path below the folder, whose parts are made where they are not there.
+    /// Writes the bytes to a path below the folder, and creates missing folders on the way.
     static func write(_ bytes: [UInt8], to path: String, in root: String) throws(Fault) {
         do {
             try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         } catch {
             throw Fault(path: root, code: errno == 0 ? EACCES : errno)
         }
-        // The folder itself is the caller's to name, by a link too.
+        // The caller may name the folder itself by a link.
         var folder = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw Fault(path: root, code: errno) }
         defer { close(folder) }
@@ -74,7 +74,7 @@ enum LinkFreeFile {
         guard file >= 0 else { throw Fault(path: name, code: errno) }
         defer { close(file) }
         var info = stat()
-        // Another name of the same file leads out of the folder as a link does.
+        // A hard link leads out of the folder as a symbolic link does.
         guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_nlink == 1 else {
             throw Fault(path: name, code: EMLINK)
         }

@@ -1,27 +1,27 @@
 public import SluiceCore
 public import SluiceLua
 
-/// What the hooks of a bundle cost over its fixtures, and how far that is from what they may.
+/// Measures the cost of a bundle's hooks over its fixtures, relative to their limits.
 public struct PluginBench: Sendable {
     private let bundle: PluginBundle
     private let rounds: Int
     private let plan: PluginPlan?
 
-    /// A bench that calls each fixture so many times, each in a machine of its own.
+    /// Creates a benchmark that calls each fixture that many times, each time in a new machine.
     ///
-    /// - Parameter plan: what a deployment makes of the plugin, where its limits and its configuration are to count.
+    /// - Parameter plan: the deployment's plan, if its limits and its configuration have to apply.
     public init(_ bundle: PluginBundle, rounds: Int = 20, in plan: PluginPlan? = nil) {
         self.bundle = bundle
         self.plan = plan
         self.rounds = max(1, rounds)
     }
 
-    /// Runs it. Fixtures and specs that do not pass, in any of the rounds, are named and not measured.
+    /// Runs it. Fixtures and specs that fail in any round are listed and not measured.
     public func run() async -> BenchReport {
         var hooks: [HookKind: BenchReport.Hook] = [:]
         var runner = FixtureRunner(bundle)
         runner.plan = plan
-        // All of them, those that cannot be read and those of no hook that is measured too.
+        // All results count, also of unreadable fixtures and of hooks that are not measured.
         let results = await runner.run().results
         var failed: [String] = []
         for result in results where !result.isPassed && !failed.contains(result.path) { failed.append(result.path) }
@@ -45,7 +45,7 @@ public struct PluginBench: Sendable {
             hook.fixtures += 1
             hook.fuel.append(first.fuel)
             hook.memory = max(hook.memory, first.memory)
-            // The middle one: a machine that does something else beside makes single ones long.
+            // The median: a busy computer makes single measurements long.
             hook.times.append(times.sorted()[times.count / 2])
             hook.dearest = first.fuel == hook.fuel.max() ? path : hook.dearest
             hooks[fixture.hook] = hook
@@ -56,23 +56,23 @@ public struct PluginBench: Sendable {
     }
 }
 
-/// What hooks cost.
+/// The costs of hooks.
 public struct BenchReport: ToolReport {
-    /// What one hook costs.
+    /// The cost of one hook.
     public struct Hook: Sendable {
         /// The hook.
         public let hook: HookKind
-        /// The most fuel that a call may use.
+        /// The fuel limit of a call.
         public let budget: Int64
-        /// How many fixtures were measured.
+        /// The number of measured fixtures.
         public internal(set) var fixtures = 0
-        /// The fuel of each.
+        /// The fuel of each fixture.
         public internal(set) var fuel: [Int] = []
-        /// The thread's time of each, the middle of all rounds.
+        /// The CPU time of each fixture, the median of all rounds.
         public internal(set) var times: [Duration] = []
-        /// The most bytes that a machine has held.
+        /// The highest memory use of a machine, in bytes.
         public internal(set) var memory = 0
-        /// The fixture that took the most fuel.
+        /// The fixture with the highest fuel use.
         public internal(set) var dearest = ""
 
         init(hook: HookKind, budget: Int64) {
@@ -80,19 +80,19 @@ public struct BenchReport: ToolReport {
             self.budget = budget
         }
 
-        /// The share of the budget that the dearest call used, from 0 to 1.
+        /// The share of the budget that the most expensive call used, from 0 to 1.
         public var share: Double { Double(fuel.max() ?? 0) / Double(max(budget, 1)) }
         var nanoseconds: Int { Int((times.max() ?? .zero).wholeNanoseconds) }
     }
 
-    /// The plugin.
+    /// The plugin's name.
     public let plugin: String
     /// The hooks that fixtures call.
     public let hooks: [Hook]
-    /// The fixtures and specs that do not pass.
+    /// The fixtures and specs that fail.
     public let failed: [String]
 
-    /// Whether all fixtures pass, and no call uses more than four fifths of what it may.
+    /// Whether all fixtures pass, and no call uses more than four fifths of its fuel limit.
     public var isGood: Bool { failed.isEmpty && hooks.allSatisfy { $0.share <= 0.8 } }
 
     /// A line for each hook.
@@ -107,7 +107,7 @@ public struct BenchReport: ToolReport {
             + failed.map { "\($0) does not pass and was not measured" }
     }
 
-    /// The same for a program.
+    /// The report as JSON.
     public var json: JSON {
         [
             "plugin": JSON(plugin), "failed": JSON(failed.map { JSON($0) }),

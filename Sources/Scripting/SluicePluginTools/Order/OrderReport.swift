@@ -1,37 +1,37 @@
 public import SluiceCore
 public import SluiceLua
 
-/// The chains of a deployment in their order: which plugins a call passes, and why each stands where it does.
+/// The chains of a deployment in calling order, with the reason for each link's place.
 public struct OrderReport: ToolReport {
-    /// A plugin in a chain.
+    /// A link of a chain.
     public struct Link: Sendable, Hashable {
         /// Its place, from 1.
         public var place: Int
-        /// The plugin, or what stands beside the plugins.
+        /// The name of the plugin, or of another link.
         public var name: String
         /// Its hooks in the chain.
         public var hooks: [String]
-        /// Why it stands there.
+        /// The reason for its place.
         public var why: String
-        /// Whether it is asked about the table and method; nil where that depends on more than those.
+        /// Whether it is called for the table and method; nil if that depends on more than these.
         public var isAsked: Bool?
-        /// Whether it runs without effect.
+        /// Whether it runs as a shadow, without effect.
         public var isShadow: Bool
     }
 
-    /// The chains with a plugin in them.
+    /// The chains with at least one plugin.
     public let chains: [(chain: HookChain, links: [Link])]
-    /// An order was found: else there is no report.
+    /// Always true: without an order there is no report.
     public let isGood = true
     private let title: String
 
     /// Resolves the chains of a policy.
     ///
     /// - Parameters:
-    ///   - table: the table that is asked about; nil for any.
+    ///   - table: the table of the call; nil for any.
     ///   - method: the HTTP method; nil for any.
-    ///   - beside: filters in Swift that stand in the chain of requests.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where the places contradict each other.
+    ///   - beside: filters in Swift in the chain of requests.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if the places contradict each other.
     public init(
         _ policy: PluginPolicy, table: String? = nil, method: String? = nil, host: String? = nil,
         beside: [Placement] = []
@@ -57,7 +57,7 @@ public struct OrderReport: ToolReport {
         title = words.isEmpty ? "" : " for \(words)"
     }
 
-    /// All that a call with that method may be.
+    /// Returns all kinds of calls that have the method.
     private static func subjects(_ table: String?, _ method: String?, _ host: String?) -> [MatchSubject] {
         let method = method?.uppercased()
         let kinds: [RequestContext.Action] =
@@ -107,7 +107,7 @@ public struct OrderReport: ToolReport {
         }
     }
 
-    /// The same for a program.
+    /// The report as JSON.
     public var json: JSON {
         JSON(
             members: chains.map { chain, links in

@@ -2,11 +2,11 @@ internal import Crypto
 public import SluiceCore
 public import SluiceLua
 
-/// A bundle as one file to hand on: a tar archive, the same bytes for the same bundle on every machine.
+/// A bundle as one file for distribution: a tar archive, with the same bytes for the same bundle on every machine.
 ///
-/// An archive rather than a folder: it is copied whole or not at all, two of them can be compared by one hash, and
-/// every system unpacks it. Names are in order, times are 0, and owners nobody's, so that nothing of who packed it is
-/// in it.
+/// An archive has advantages over a folder: it is copied completely or not at all, one hash compares two of them, and
+/// every system can unpack it. Names are sorted, times are 0, and there are no owners, so that it contains no trace of
+/// the packer.
 public struct PluginPack: Sendable {
     /// The name of the file: `NAME-VERSION.tar`.
     public let name: String
@@ -15,7 +15,7 @@ public struct PluginPack: Sendable {
     /// The SHA-256 of the archive, in hexadecimal digits.
     public let hash: String
 
-    /// Packs a bundle: all its files, below a folder of its name.
+    /// Packs all files of a bundle, below a folder with its name.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a path that is too long for an archive.
     public init(_ bundle: PluginBundle) throws(SluiceError) {
@@ -33,18 +33,18 @@ public struct PluginPack: Sendable {
 
     /// Writes the archive into a folder.
     ///
-    /// - Returns: where it is now.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where that cannot be done.
+    /// - Returns: the path of the archive.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if it cannot be written.
     public func write(to folder: String) throws(SluiceError) -> String {
         try AuthorFolder(folder).write([name: bytes])
         return "\(folder)/\(name)"
     }
 
-    /// A header as POSIX has it (ustar).
+    /// Returns a POSIX header (ustar).
     private static func header(_ path: String, size: Int) throws(SluiceError) -> [UInt8] {
         var (prefix, name) = ("", path)
         if name.utf8.count > 100 {
-            // A long path is cut at a slash: the end of it up to 100 bytes, what is in front up to 155.
+            // A long path is split at a slash: at most 100 bytes after it, and at most 155 before it.
             let parts = path.split(separator: "/")
             let cut = parts.indices.dropFirst().first { parts[$0...].joined(separator: "/").utf8.count <= 100 }
             guard let cut, parts[..<cut].joined(separator: "/").utf8.count <= 155 else {

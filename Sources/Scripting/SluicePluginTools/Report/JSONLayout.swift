@@ -1,11 +1,11 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// JSON for people: a value that fits on a line stands on one, and of others each part begins its own.
+/// JSON for people: a value that fits on one line gets one, and a longer one has a line for each part.
 enum JSONLayout {
     private static let width = 100
 
-    /// The text, with a line end after it.
+    /// Returns the text, with a line end.
     static func text(_ value: JSON) -> String { lines(value, indent: 0, after: "") + "\n" }
 
     private static func lines(_ value: JSON, indent: Int, after name: String) -> String {

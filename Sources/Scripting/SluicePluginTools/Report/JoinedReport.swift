@@ -13,23 +13,23 @@ public struct JoinedReport: ToolReport {
         self.summary = summary
     }
 
-    /// The lines of all.
+    /// The lines of all reports.
     public var lines: [String] { reports.flatMap(\.lines) + (summary.map { [$0] } ?? []) }
-    /// One report as it is; several as a list.
+    /// The JSON of a single report; several as a list.
     public var json: JSON {
         if reports.count == 1, let only = reports.first { return only.json }
         return ["plugins": JSON(reports.map(\.json)), "good": JSON(isGood)]
     }
-    /// Whether all are good.
+    /// Whether all reports are good.
     public var isGood: Bool { reports.allSatisfy(\.isGood) }
 }
 
-/// What a tool for authors has found: for a person, and for a program.
+/// The result of a tool for authors, for people and for programs.
 public protocol ToolReport: Sendable {
     /// Lines for a person.
     var lines: [String] { get }
-    /// The same for a program.
+    /// The report as JSON.
     var json: JSON { get }
-    /// Whether all is as it should be.
+    /// Whether the tool found no fault.
     var isGood: Bool { get }
 }

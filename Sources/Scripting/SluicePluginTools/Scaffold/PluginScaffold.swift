@@ -1,14 +1,14 @@
 public import SluiceCore
 internal import SluiceLua
 
-/// A new plugin: a bundle that can be checked and tested as it is, and that its author goes on from.
+/// A new plugin: a bundle that can be checked and tested at once, as a start for its author.
 public struct PluginScaffold: Sendable {
     /// The files, by their paths in the folder.
     public let files: [String: [UInt8]]
 
-    /// A plugin of that name and kind.
+    /// Creates a plugin of that name and kind.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where the text can be no plugin's name.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if the name is invalid.
     public init(name: String, kind: ScaffoldKind, tables: [TableSchema] = []) throws(SluiceError) {
         guard PluginManifest.isName(name) else {
             throw SluiceError(
@@ -30,9 +30,9 @@ public struct PluginScaffold: Sendable {
         self.files = files.mapValues { Array($0.utf8) }
     }
 
-    /// Writes the files into a folder that is not there yet, or empty.
+    /// Writes the files into a folder that is new or empty.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` if there is something in it.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if the folder is not empty.
     public func write(to folder: String) throws(SluiceError) { try AuthorFolder(folder).write(files, isNew: true) }
 
     private static func readme(_ name: String, _ template: ScaffoldTemplate, _ manifest: JSON) -> String {

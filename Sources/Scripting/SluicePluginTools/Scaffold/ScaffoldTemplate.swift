@@ -1,7 +1,7 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// What a new plugin of a kind begins with.
+/// The initial content of a new plugin of a kind.
 struct ScaffoldTemplate {
     var summary: String
     var hooks: JSON
@@ -25,7 +25,7 @@ struct ScaffoldTemplate {
         }
     }
 
-    /// A schema of properties, each with its description, type and default.
+    /// Returns a schema of properties, each with its description, type and default.
     static func schema(_ properties: [(name: String, about: String, node: JSON)]) -> JSON {
         let nodes = properties.map { name, about, node in
             var described: JSON = ["description": JSON(about)]
@@ -36,27 +36,27 @@ struct ScaffoldTemplate {
     }
 }
 
-/// What kind of plugin `sluice plugin new` begins.
+/// The kind of plugin that `sluice plugin new` creates.
 public enum ScaffoldKind: String, Sendable, Hashable, CaseIterable {
     /// Decides conflicts.
     case conflict
-    /// Stands around requests.
+    /// Wraps requests.
     case filter
-    /// Sees requests before they are sent.
+    /// Handles requests before they are sent.
     case request
-    /// Sees answers.
+    /// Handles answers.
     case response
-    /// Looks at local writes.
+    /// Handles local writes before they are queued.
     case beforeEnqueue = "before_enqueue"
-    /// Looks at operations before they are sent.
+    /// Handles operations before they are sent.
     case beforePush = "before_push"
     /// Decides about operations that failed.
     case pushError = "push_error"
-    /// Looks at pulled records.
+    /// Handles pulled records before they are stored.
     case afterPull = "after_pull"
-    /// Has a say in when to synchronise.
+    /// Decides when to push and pull.
     case schedule
-    /// Stands around the requests for a table of a server.
+    /// Wraps the requests to a table of a server.
     case table
 }
 

@@ -1,13 +1,13 @@
 internal import SluiceLua
 
-/// Cuts a Lua text into words. It reads what Lua reads, and of what Lua refuses it makes something or nothing: the
-/// machine has the last word about a text.
+/// Splits a Lua text into tokens. Any text of valid Lua is read correctly. For other texts the result is undefined: the
+/// machine decides about validity.
 struct LuaLexer {
     private let bytes: [UInt8]
     private var place = 0
     private var line = 1
 
-    /// Signs of more than one character, the longest first.
+    /// Operators of more than one character, the longest first.
     private static let signs = ["...", "..", "==", "~=", "<=", ">=", "//", "::", "<<", ">>"].map { Array($0.utf8) }
 
     init(_ text: [UInt8]) {
@@ -15,7 +15,7 @@ struct LuaLexer {
         if bytes.first == UInt8(ascii: "#") { skipLine() }
     }
 
-    /// All words, with an end after them.
+    /// Returns all tokens, followed by an end token.
     static func tokens(of text: [UInt8]) -> [LuaToken] {
         var lexer = LuaLexer(text)
         var tokens: [LuaToken] = []
@@ -118,7 +118,7 @@ struct LuaLexer {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A text between long brackets, `[==[ … ]==]`; nil where none begins here.
+    /// Reads a text between long brackets, `[==[ … ]==]`; nil if none begins here.
     private mutating func long() -> String? {
         guard byte() == UInt8(ascii: "[") else { return nil }
         var level = 0
@@ -137,14 +137,14 @@ struct LuaLexer {
     }
 }
 
-/// A word of a Lua text.
+/// A token of a Lua text.
 struct LuaToken: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case name, keyword, string, number, symbol, end
     }
 
     var kind: Kind
-    /// A name, a keyword or a sign as it is written; of a string what it says, without its escapes.
+    /// A name, keyword or operator as written; for a string its value without escapes.
     var text: String
     /// The line on which it begins, from 1.
     var line: Int
@@ -154,6 +154,6 @@ struct LuaToken: Sendable, Hashable {
         "not", "or", "repeat", "return", "then", "true", "until", "while",
     ]
 
-    /// Whether it is that keyword or sign.
+    /// Whether it is that keyword or operator.
     func `is`(_ word: String) -> Bool { (kind == .keyword || kind == .symbol) && text == word }
 }

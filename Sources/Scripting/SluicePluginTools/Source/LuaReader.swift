@@ -1,19 +1,19 @@
 internal import SluiceLua
 
-/// Follows the grammar of Lua 5.4 as far as it takes to know which names are local.
+/// Parses Lua 5.4 as far as needed to know the local names.
 struct LuaReader {
-    /// The text is not Lua, or nested deeper than any that people write.
+    /// The text is not Lua, or nested deeper than people write.
     struct NotLua: Error {}
 
     private static let maximumDepth = 190
 
     private let tokens: [LuaToken]
     private var place = 0
-    /// Names with the parameter that each is, where it is one.
+    /// Local names, each with its parameter if it is one.
     private var scopes: [[String: Parameter?]] = [[:]]
-    /// The functions around the place, the outermost first.
+    /// The enclosing functions, the outermost first.
     private var functions: [Int] = []
-    /// The name under which the function is kept that comes next.
+    /// The name of the next function.
     private var pending: String?
     private var assigned: Set<Parameter> = []
     private var depth = 0
@@ -61,7 +61,7 @@ struct LuaReader {
         for name in names { scopes[scopes.count - 1][name] = .some(nil) }
     }
 
-    /// The parameter that a name is.
+    /// Returns the parameter of that name; nil if the name is none.
     private func parameter(_ name: String) -> Parameter? {
         for scope in scopes.reversed() { if let found = scope[name] { return found } }
         return nil
@@ -101,7 +101,7 @@ struct LuaReader {
         }
     }
 
-    /// Takes note of a statement that began on that line.
+    /// Records a statement that began on that line.
     private mutating func mark(_ start: Int, to end: Int? = nil) {
         guard !functions.isEmpty else { return }
         outline.statements.append(.init(lines: start...max(start, end ?? lastLine)))
@@ -207,7 +207,7 @@ struct LuaReader {
         mark(start)
     }
 
-    /// A call, or an assignment.
+    /// Parses a call or an assignment.
     private mutating func call(_ start: Int) throws {
         var targets = [try suffixed()]
         if token.is("=") || token.is(",") {
@@ -236,7 +236,7 @@ struct LuaReader {
         mark(start)
     }
 
-    /// Takes note of the name under which what comes next is kept: a function, or one of another name.
+    /// Records the name that the next function, or an alias of one, is assigned to.
     private mutating func keep(as name: String?) {
         if token.is("function") {
             pending = name
@@ -249,7 +249,7 @@ struct LuaReader {
 
     // MARK: - expressions
 
-    /// What an expression in front of `=` or a call is, as far as it is written out.
+    /// The expression before `=` or a call, as far as it consists of names.
     private enum Target {
         case use(Int), local([String]), other
     }
@@ -323,7 +323,7 @@ struct LuaReader {
         try need("end")
     }
 
-    /// A name or something in parentheses, with what is read from it or called on it.
+    /// Parses a name or a parenthesized expression, with the members and calls after it.
     private mutating func suffixed() throws -> Target {
         var target = Target.other
         if skip("(") {
@@ -372,7 +372,7 @@ struct LuaReader {
         }
     }
 
-    /// Takes note of the members that are read of a parameter.
+    /// Records members read from a parameter.
     private mutating func note(_ target: Target, _ method: String? = nil) {
         guard case .local(let path) = target, let parameter = parameter(path[0]) else { return }
         let whole = path + [method].compactMap { $0 }
@@ -381,7 +381,7 @@ struct LuaReader {
             .init(function: parameter.function, parameter: parameter.place, path: whole, line: lastLine))
     }
 
-    /// The text that a call begins with, where one is written out.
+    /// The literal text at the beginning of a call; nil without one.
     private var firstText: String? {
         let first = token.is("(") ? tokens[min(place + 1, tokens.count - 1)] : token
         return first.kind == .string ? first.text : nil

@@ -1,14 +1,14 @@
 public import SluiceCore
 internal import SluiceLua
 
-/// What an editor wants to know: the plugin API, and the tables of a deployment, as annotations of LuaLS.
+/// Stubs for editors: the plugin API and the tables of a deployment, as annotations of LuaLS.
 public struct PluginStubs: Sendable {
     private let tables: [TableSchema]
 
-    /// Stubs for the API, with those tables.
+    /// Creates stubs for the API and those tables.
     public init(tables: [TableSchema] = []) { self.tables = tables }
 
-    /// The files, by their paths in a plugin's folder. Their names have a dot in front: they are no part of the bundle.
+    /// The files, by their paths in a plugin's folder. Their names begin with a dot: they are not part of the bundle.
     public var files: [String: String] {
         [
             LuaStubs.configuration.name: LuaStubs.configuration.text,
@@ -18,7 +18,7 @@ public struct PluginStubs: Sendable {
 
     /// Writes the files into a plugin's folder.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where that cannot be done.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if they cannot be written.
     public func write(to folder: String) throws(SluiceError) {
         try AuthorFolder(folder).write(files.mapValues { Array($0.utf8) })
     }

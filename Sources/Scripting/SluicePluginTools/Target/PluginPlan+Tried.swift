@@ -2,7 +2,7 @@ internal import SluiceCore
 internal import SluiceLua
 
 extension PluginPlan {
-    /// The plan as tools try it: its answers count, whatever the deployment does with them.
+    /// Returns the plan for tests by tools: its answers take effect, whatever mode the deployment sets.
     func tried(in deployment: Deployment = Deployment()) -> PluginPlan {
         var plan = self
         plan.mode = .enforce
@@ -10,7 +10,7 @@ extension PluginPlan {
         return plan
     }
 
-    /// The plan with the limits of another one of the same bundle.
+    /// Returns the plan with the limits of another plan for the same bundle.
     func limited(as other: PluginPlan?) -> PluginPlan {
         guard let other else { return self }
         var plan = self

@@ -2,24 +2,24 @@ internal import Foundation
 public import SluiceCore
 public import SluiceLua
 
-/// What a tool works on: one bundle, all bundles of a folder, or those of a deployment's policy.
+/// The input of a tool: one bundle, all bundles of a folder, or all of a deployment's policy.
 public struct PluginTarget: Sendable {
-    /// The plugins, each with what the deployment makes of it.
+    /// The plugins with the deployment's settings.
     public let plans: [PluginPlan]
-    /// The policy, where the path is one.
+    /// The policy, if the path is one.
     public let policy: PluginPolicy?
-    /// The bundles, where the path is no policy.
+    /// The bundles that the path leads to.
     public let bundles: [PluginBundle]
 
-    /// The plugins with what a deployment makes of each; nil for a bundle by itself.
+    /// The plugins with the deployment's plans; nil for a bundle without a deployment.
     public var subjects: [(bundle: PluginBundle, plan: PluginPlan?)] {
         policy == nil ? bundles.map { ($0, nil) } : plans.map { ($0.bundle, $0) }
     }
 
-    /// Finds what there is at a path: a file ending in `.yaml` or `.yml` is a policy, a folder with a manifest a
-    /// bundle, and another folder one with bundles in it.
+    /// Reads the plugins at a path. A file ending in `.yaml` or `.yml` is a policy. A folder with a manifest is a
+    /// bundle. Any other folder contains bundles.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where there is none, or one of them cannot be read.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if there are none, or one of them cannot be read.
     public init(_ path: String) throws(SluiceError) {
         if path.hasSuffix(".yaml") || path.hasSuffix(".yml") {
             let policy = try PluginPolicy(file: path)
@@ -35,9 +35,9 @@ public struct PluginTarget: Sendable {
         self.bundles = bundles
     }
 
-    /// The folders with a manifest: the path itself, or those in it.
+    /// Returns the folders with a manifest: the path itself, or folders in it.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where there is none.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if there are none.
     public static func folders(_ path: String) throws(SluiceError) -> [String] {
         func isBundle(_ path: String) -> Bool {
             FileManager.default.fileExists(atPath: "\(path)/\(PluginManifest.fileName)")

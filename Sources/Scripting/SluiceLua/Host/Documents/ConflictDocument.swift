@@ -1,6 +1,6 @@
 package import SluiceCore
 
-/// A conflict as scripts see it, and the record that a merge comes to.
+/// A conflict as scripts see it, and the record that results from a merge.
 package struct ConflictDocument: Sendable {
     let conflict: Conflict
     let check: RecordCheck
@@ -10,18 +10,18 @@ package struct ConflictDocument: Sendable {
         self.check = check
     }
 
-    /// The fields that differ between a side and the base; nil where there is no base.
+    /// Returns the fields that differ between a side and the base; nil without a base.
     private func changes(of side: JSON?) -> [PropertyName]? {
         guard let side, let base = conflict.base else { return nil }
         return Self.names(base, side).filter { !check.isSystem($0) && side[$0] != base[$0] }
     }
 
-    /// The names of both, in the order of the first.
+    /// Returns the names of both, in the order of the first.
     private static func names(_ first: JSON, _ second: JSON) -> [PropertyName] {
         first.names + second.names.filter { first[$0] == nil }
     }
 
-    /// The fields that both sides changed, to different values. Without a base it is all that differs.
+    /// The fields that both sides changed, to different values. Without a base it is every field that differs.
     package var bothChanged: [PropertyName] {
         guard let client = conflict.client, let server = conflict.server else { return [] }
         return Self.names(server, client).filter { name in
@@ -31,7 +31,7 @@ package struct ConflictDocument: Sendable {
         }
     }
 
-    /// The document.
+    /// The conflict as a document for the script.
     package var json: JSON {
         func list(_ names: [PropertyName]?) -> JSON { JSON((names ?? []).map { JSON($0) }) }
         let operation = conflict.operation
@@ -50,15 +50,15 @@ package struct ConflictDocument: Sendable {
         return document
     }
 
-    /// The side that was changed last: by the clock of the server, and of this machine when the change was queued.
+    /// The side changed last: by the server's clock, and by this machine's when the change was queued.
     private var newer: String {
         let column = check.dialect.columns.updatedAt
         guard let server = conflict.server?[column]?.string.flatMap({ Timestamp($0) }) else { return "client" }
         return conflict.operation.createdAt > server ? "client" : "server"
     }
 
-    /// The record of `c:merge{…}`: the server's, with what only the client changed, and with what the rules say of the
-    /// rest and of fields whose rule always applies. Values go from record to record as they are.
+    /// Returns the record of `c:merge{…}`: the server's record with the client's own changes. The rules decide all
+    /// other fields, and fields with a rule in any case. Values are copied unchanged.
     func merged(_ fields: JSON) throws -> JSON {
         guard let client = conflict.client, let server = conflict.server, !conflict.isDeletedOnServer else {
             throw ScriptFailure(.badResult, "there are no two records to merge")
@@ -89,7 +89,7 @@ package struct ConflictDocument: Sendable {
         }
     }
 
-    /// The decision that the hook's answer comes to.
+    /// Returns the decision for the hook's answer.
     package func decision(_ result: HookReturn) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .onConflict) else {
             return HookAnswer(ConflictDecision.next, "next")
@@ -107,7 +107,7 @@ package struct ConflictDocument: Sendable {
         case "merge":
             try check.requireWrite()
             if let fields = decision.json["fields"] {
-                // Its rules may follow neither side where one alone has changed a field.
+                // The rules may set a value of neither side for a field that only one side changed.
                 value = .replace(try merged(fields))
             } else {
                 let given = try decision.record()

@@ -1,20 +1,20 @@
 internal import SluiceCore
 
-/// What a hook returned, where it is a decision: a table that `decide.NAME` made.
+/// A decision that a hook returned: a table that `decide.NAME` made.
 struct DecisionDocument {
     private static let maximumPause: Duration = .seconds(30 * 86_400)
     private static let longestPauseOfCall: Duration = .seconds(300)
 
     /// The decision's name.
     let name: String
-    /// All its members.
+    /// The decision with all its members.
     let json: JSON
     private let holdsObject: Bool
 
-    /// Reads what a hook returned; nil where that is nothing.
+    /// Reads a hook's result; nil if it returned nothing.
     ///
-    /// - Parameter also: what else the hook may return, for the message of the refusal.
-    /// - Throws: ``ScriptFailure`` of kind `badResult` for what the hook may not return.
+    /// - Parameter also: the other results that the hook may return, for the message of the refusal.
+    /// - Throws: ``ScriptFailure`` of kind `badResult` for a result that the hook may not return.
     init?(_ result: HookReturn, of kind: HookKind, also: String = "nothing") throws {
         guard let value = result.value, !value.isNull else { return nil }
         guard let name = value["decision"]?.string, result.type == nil, kind.decisions.contains(name) else {
@@ -30,10 +30,10 @@ struct DecisionDocument {
         holdsObject = result.holdsObject
     }
 
-    /// The reason that the plugin gives.
+    /// The plugin's reason, at most 512 characters.
     var reason: String? { json["reason"]?.string.map { String($0.prefix(512)) } }
 
-    /// The pause that it asks for, `after` in seconds; nil if it does not.
+    /// Returns the pause, `after` in seconds; nil if the decision asks for none.
     func pause() throws -> Duration? {
         guard let after = json["after"], !after.isNull else { return nil }
         guard let seconds = after.double, seconds >= 0, seconds.isFinite else {
@@ -42,7 +42,7 @@ struct DecisionDocument {
         return min(.checked(seconds: seconds) ?? Self.maximumPause, Self.maximumPause)
     }
 
-    /// The pause in the middle of a call, which holds up whoever waits for its answer.
+    /// Returns a pause within a call. It is shorter than others, because a caller waits for the answer.
     func pauseOfCall() throws -> Duration {
         let pause = try pause() ?? .zero
         guard pause <= Self.longestPauseOfCall else {
@@ -54,7 +54,7 @@ struct DecisionDocument {
         return pause
     }
 
-    /// The record that it brings.
+    /// Returns the decision's record.
     func record() throws -> JSON {
         guard let record = json["record"], record.kind == .object else {
             throw ScriptFailure(.badResult, "decide.\(name) takes a record")
@@ -62,8 +62,8 @@ struct DecisionDocument {
         return record
     }
 
-    /// Refuses a record that the script built as a table and that leaves fields out: of a table nobody knows whether a
-    /// field was taken out or never put in, while an object tells.
+    /// Refuses a record that the script built as a table and that leaves fields out. A table does not show whether a
+    /// field was removed or never set; an object does.
     func requireWhole(of sides: [JSON?], _ check: RecordCheck) throws {
         guard !holdsObject, let record = json["record"] else { return }
         try check.requireWhole(
@@ -71,7 +71,7 @@ struct DecisionDocument {
             removed: (json["remove"]?.elements ?? []).compactMap(\.string))
     }
 
-    /// A decision for the log.
+    /// Returns the decision as an answer, with its name and reason for the log.
     func answer(_ value: any Sendable, answersPush: Bool = false) -> HookAnswer {
         HookAnswer(value, name, reason: reason, answersPush: answersPush)
     }

@@ -1,12 +1,11 @@
 internal import CJansson
 internal import SluiceCore
 
-/// A hash by which equal documents are known again, the same on every machine.
+/// A hash of a document; equal documents have the same hash on every machine.
 ///
-/// It walks the values as they lie in memory: to write a document down only to hash it costs more than most calls that
-/// it was given to.
+/// It reads the values in memory. Writing a document only to hash it costs more than most hook calls.
 struct DocumentHash {
-    /// FNV-1a's (RFC 9923), of which this is a relative that takes eight bytes at once where there are as many.
+    /// The hash so far: a variant of FNV-1a (RFC 9923) that takes eight bytes at a time while there are as many.
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
     private static let prime: UInt64 = 0x100_0000_01B3
 
@@ -17,7 +16,8 @@ struct DocumentHash {
         }
     }
 
-    // Each value begins with its type, and what may be of any length with its length: no two documents read the same.
+    // Each value begins with its type, and one of variable length with its length: so no two documents add the same
+    // bytes.
     private mutating func add(_ json: UnsafeMutablePointer<json_t>?) {
         let type = json.map { sluice_json_type($0) } ?? Int32(JSON_NULL.rawValue)
         add(UInt64(UInt32(bitPattern: type)))
@@ -55,7 +55,7 @@ struct DocumentHash {
         }
     }
 
-    // A multiplication carries upwards only: the shift brings down what the word had above.
+    // A multiplication carries bits upwards only: the shift brings the upper bits down.
     private mutating func add(_ word: UInt64) {
         value = (value ^ word) &* Self.prime
         value ^= value >> 32

@@ -2,8 +2,8 @@ internal import CJansson
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Writes an object straight into jansson's memory. There is one for every request and every answer: a ``JSON`` for
-/// each of its members would cost more than the script that looks at it.
+/// Writes an object straight into jansson's memory. Each request and each answer needs one. A ``JSON`` for each of its
+/// members would cost more than the script that reads it.
 struct DocumentWriter: ~Copyable {
     private let object = json_object()
 
@@ -14,7 +14,7 @@ struct DocumentWriter: ~Copyable {
     func set(_ name: StaticString, _ number: Double) { set(name, json_real(number)) }
     func set(_ name: StaticString, _ value: JSON) { set(name, Self.value(value)) }
 
-    /// Header fields as `[[name, value]]`, in order.
+    /// Writes header fields as `[[name, value]]`, in order.
     func set(_ name: StaticString, _ fields: some Sequence<HTTPField>) {
         let list = json_array()
         for field in fields {
@@ -51,7 +51,7 @@ struct DocumentWriter: ~Copyable {
 }
 
 extension StaticString {
-    /// As jansson takes names.
+    /// The characters as a pointer for jansson's names.
     var characters: UnsafePointer<CChar> {
         UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
     }

@@ -1,15 +1,15 @@
 package import HTTPTypes
 package import SluiceCore
 
-/// An answer, and the document that a script was given of it.
+/// An answer, and its document for the script.
 package struct GivenResponse: Sendable {
     let response: Response
     package let document: JSON
 
     /// - Parameters:
-    ///   - slot: the place of its body among the call's bodies.
+    ///   - slot: the index of its body among the call's bodies.
     ///   - request: the request that it answers, for hooks that see it.
-    ///   - isHidden: whether the script does not see a field.
+    ///   - isHidden: whether a field is hidden from the script.
     package init(
         _ response: Response, body slot: Int, elapsed: Duration, request: JSON? = nil,
         hiding isHidden: (HTTPField) -> Bool
@@ -26,9 +26,10 @@ package struct GivenResponse: Sendable {
         self.document = document.finish()
     }
 
-    /// The answer as the script has left the document; nil where that is as it came.
+    /// Returns the answer with the script's changes to the document; nil if the document is unchanged.
     ///
-    /// - Throws: ``ScriptFailure`` for what no answer can have; ``Denied`` where the plugin may not rewrite it.
+    /// - Throws: ``ScriptFailure`` for values that an answer cannot have; ``Denied`` if the plugin may not rewrite the
+    ///   answer.
     func edited(_ document: JSON, _ result: HookReturn, by editor: RequestEditor?) throws -> Response? {
         var edited = response
         var isChanged = false

@@ -1,9 +1,9 @@
 internal import CJansson
 internal import SluiceCore
 
-/// What a script has left alone is the very same value as before: to find that out takes no look into it.
+/// Comparison by identity: a value that a script did not touch is the same object, so its content is not compared.
 extension JSON {
-    /// Whether this object has something else under the name.
+    /// Whether this object has a different value under the name.
     func hasOther(_ name: StaticString, than other: JSON) -> Bool {
         let (mine, others) = (handle, other.handle)
         return withExtendedLifetime((mine, others)) {
@@ -12,7 +12,7 @@ extension JSON {
         }
     }
 
-    /// The elements of this list, each with the place that the very same one has in another list.
+    /// Returns the elements of this list, each with the index of the identical one in another list.
     func places(in other: JSON) -> [(element: JSON, place: Int?)] {
         let (mine, others) = (handle, other.handle)
         return withExtendedLifetime((mine, others)) {

@@ -1,28 +1,27 @@
 internal import SluiceCore
 
-/// Numbers that scripts read as text, because neither kind of number in Lua holds them as they are written: `1.10`,
-/// 2⁶⁴.
+/// Numbers that scripts read as text, because neither number type of Lua holds them exactly: `1.10`, 2⁶⁴.
 ///
-/// Where a script writes such a text back, it is the number again: so a body or a record that was read whole and
-/// written back has kept its numbers.
+/// A text that a script writes back becomes the number again. So a body or a record keeps its numbers when a script
+/// reads and writes it whole.
 struct LongNumbers {
     private var numbers: [String: JSON] = [:]
     private var texts: Set<String> = []
 
-    /// The numbers of what a script was given.
+    /// Collects the numbers of the script's arguments.
     ///
-    /// A text that has come from another place of it is a number too, if it is one there and nowhere a text.
+    /// A text moved to another place becomes a number too, if it is a number in the arguments and nowhere a text.
     init(of originals: [JSON]) {
         guard originals.contains(where: Self.holdsAny) else { return }
         for original in originals { collect(original) }
     }
 
-    /// A value with its numbers.
+    /// Returns a value with its numbers restored.
     ///
-    /// - Parameter places: what the originals have where the value stands.
+    /// - Parameter places: the values of the originals at the same place.
     func restored(_ value: JSON, from places: [JSON]) -> JSON { numbers.isEmpty ? value : replaced(value, places) }
 
-    /// Whether a value that a script has given could hold such a text: only then has it to be restored.
+    /// Whether a value from a script could hold such a text. Only then it has to be restored.
     static func mayBeIn(_ value: JSON) -> Bool {
         switch value.kind {
         case .string: value.string?.utf8.first.map { $0 == UInt8(ascii: "-") || $0 &- 0x30 < 10 } ?? false
@@ -77,13 +76,13 @@ struct LongNumbers {
     }
 }
 
-/// The numbers of what a script was given that have to be known again in what it gives back. The originals are looked
-/// through once, when the first of them is asked for.
+/// The numbers of a script's arguments that have to be recognized in its result. The originals are searched once, on
+/// first use.
 final class GivenNumbers {
     private let originals: [JSON]
     /// The numbers that scripts read as text.
     private(set) lazy var long = LongNumbers(of: originals)
-    /// The whole numbers beyond 2⁵³ that were floats already: they are no script's.
+    /// The whole numbers beyond 2⁵³ that were floats in the originals already: no script made them.
     private(set) lazy var inexact: Set<Double> = {
         var found: Set<Double> = []
         for original in originals { Self.collect(original, into: &found) }
@@ -92,7 +91,7 @@ final class GivenNumbers {
 
     init(of originals: [JSON]) { self.originals = originals }
 
-    /// The value, where it is a whole number that a float cannot hold exactly.
+    /// Returns the value if it is a whole number that a float cannot hold exactly; else nil.
     static func inexactWhole(_ value: JSON) -> Double? {
         guard case .double(let double)? = value.number?.storage, double.magnitude > 0x1p53, double == double.rounded()
         else { return nil }

@@ -1,6 +1,6 @@
 package import SluiceCore
 
-/// A local change as scripts see it, waiting or about to be stored: `op`.
+/// A local change as scripts see it, queued or about to be stored: `op`.
 package enum OperationView {
     package static func document(of change: EnqueuedChange) -> JSON {
         var document = JSON(members: [
@@ -49,7 +49,7 @@ package enum OperationView {
 
     private static func tags(_ tags: Set<String>) -> JSON { JSON(tags.sorted().map { JSON($0) }) }
 
-    /// The kind of `decide.change_action`.
+    /// Returns the kind of `decide.change_action`.
     static func kind(_ decision: DecisionDocument) throws -> TableOperation.Kind {
         let text = decision.json["kind"]?.string ?? ""
         guard let kind = TableOperation.Kind(rawValue: text == "replace" ? "update" : text) else {

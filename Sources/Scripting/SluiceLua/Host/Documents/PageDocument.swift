@@ -13,7 +13,7 @@ package enum PageDocument {
 }
 
 extension HookPlan {
-    /// The same hook with no more fuel than so many rows are worth.
+    /// Returns the same hook with the fuel for that many rows at most.
     package func limited(toRows count: Int) -> HookPlan {
         var plan = self
         plan.budget.fuel = min(plan.budget.fuel, plan.budget.fuel(forRecords: count))

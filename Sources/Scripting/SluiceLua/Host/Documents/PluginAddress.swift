@@ -1,14 +1,14 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// An address that a plugin names, and whether it may go there.
+/// An address that a plugin names, checked against its permissions.
 package struct PluginAddress: Sendable, Hashable {
     package let scheme: String
     package let authority: String
     /// The path with its query, encoded.
     package let path: String
 
-    /// Longer than any server takes.
+    /// The maximum length, longer than servers accept.
     private static let maximumBytes = 64 << 10
 
     /// Reads `https://host:port/path?query`.
@@ -24,7 +24,7 @@ package struct PluginAddress: Sendable, Hashable {
         }
         scheme = endpoint.scheme
         authority = endpoint.authority
-        // As it was written: an address of its own, not a base for others.
+        // The path is kept as written: the address is complete, not a base for others.
         let rest = url.drop { $0 != ":" }.dropFirst(3).drop { $0 != "/" && $0 != "?" }
         path = rest.isEmpty ? "/" : rest.hasPrefix("?") ? "/\(rest)" : String(rest)
     }
@@ -41,10 +41,10 @@ package struct PluginAddress: Sendable, Hashable {
         return String(authority.prefix { $0 != ":" })
     }
 
-    /// Refuses what the permission does not name.
+    /// Refuses a host that the permission does not name.
     ///
-    /// A pattern `*.example.com` is for all hosts below that name. Addresses of this machine and of its neighbours have
-    /// to be named as they are: no pattern reaches them.
+    /// A pattern `*.example.com` matches all hosts below that name. Addresses of this machine and of its neighbours
+    /// have to be named exactly: no pattern matches them.
     func require(_ hosts: [String], _ refusal: String) throws {
         let host = host
         let isNamed = hosts.contains { $0.lowercased() == host || $0.lowercased() == authority }
@@ -60,10 +60,10 @@ package struct PluginAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether that is another server.
+    /// Whether the other address is on another server.
     func isElsewhere(than other: PluginAddress) -> Bool { scheme != other.scheme || authority != other.authority }
 
-    /// Whether what is sent there can be read on the way by others: plain http, except within this machine.
+    /// Whether others can read a request on its way there: plain http, except within this machine.
     var isOpen: Bool {
         if scheme == "https" { return false }
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -71,9 +71,9 @@ package struct PluginAddress: Sendable, Hashable {
         return !isLocal && host != "localhost" && host != "::1"
     }
 
-    /// Puts secrets in the place of their handles, where the value goes to this address.
+    /// Replaces the handles of secrets in a value that goes to this address.
     ///
-    /// - Throws: ``Denied`` for a value with a secret in it that would leave without TLS.
+    /// - Throws: ``Denied`` for a value with a secret that would be sent without TLS.
     func revealed(_ value: String, by secrets: SecretBook) throws -> String {
         let text = secrets.revealed(value)
         guard text == value || !isOpen else {
@@ -82,7 +82,7 @@ package struct PluginAddress: Sendable, Hashable {
         return text
     }
 
-    /// Whether the host is this machine, or an address and not a name.
+    /// Whether the host is this machine, or an address instead of a name.
     private var isNear: Bool {
         host == "localhost" || host.hasSuffix(".localhost") || host.contains(":") || host.hasSuffix(".local")
             || host.split(separator: ".").allSatisfy { UInt64($0) != nil || $0.hasPrefix("0x") }

@@ -1,11 +1,11 @@
 package import SluiceCore
 
-/// What a plugin may make of a record.
+/// The rules for records from plugins.
 package struct RecordCheck: Sendable {
     let dialect: Dialect
     /// The declared columns of the table, if there are any.
     let schema: TableSchema?
-    /// Why the plugin may not write to the table; nil where it may.
+    /// The reason why the plugin may not write to the table; nil if it may.
     private var refusal: String?
 
     package init(dialect: Dialect, schema: TableSchema?) {
@@ -13,7 +13,7 @@ package struct RecordCheck: Sendable {
         self.schema = schema
     }
 
-    /// The check of a plugin, which may write to the table as its permissions say.
+    /// Returns the check for one plugin, with its permission to write to the table.
     package func of(_ plan: PluginPlan, table: String) -> RecordCheck {
         let permissions = plan.permissions
         guard !permissions.tables.isEmpty else { return self }
@@ -35,15 +35,14 @@ package struct RecordCheck: Sendable {
     /// Whether the plugin may write to the table.
     var mayWrite: Bool { refusal == nil }
 
-    /// Refuses what writes to the table, where the plugin may not.
+    /// Refuses a write to the table if the plugin may not write.
     ///
     /// - Throws: ``ScriptFailure`` of kind `permission`.
     func requireWrite() throws(ScriptFailure) {
         if let refusal { throw ScriptFailure(.permission, refusal) }
     }
 
-    /// Whether the server or the engine sets the property.
-    /// A name in other letters' case counts: many servers take it for the same.
+    /// Whether the server or the engine sets the property. The case of letters is ignored: many servers ignore it too.
     func isSystem(_ name: PropertyName) -> Bool {
         if dialect.isSystemProperty(name) { return true }
         let columns = dialect.columns
@@ -51,18 +50,18 @@ package struct RecordCheck: Sendable {
         return own.contains { $0?.text.lowercased() == name.text.lowercased() }
     }
 
-    /// The declared column of that name, whatever the case of its letters.
+    /// Returns the declared column of that name, whatever the case of its letters.
     private func column(_ name: PropertyName) -> TableSchema.Column? {
         schema?.column(name) ?? schema?.columns.first { $0.name.text.lowercased() == name.text.lowercased() }
     }
 
-    /// The record, if it may stand in the place of those that it was made from.
+    /// Returns the record if it may replace the records that it was made from.
     ///
-    /// - Throws: ``ScriptFailure`` of kind `badResult` that names the field, and as ``requireWrite()``.
+    /// - Throws: ``ScriptFailure`` of kind `badResult` that names the field, and the errors of ``requireWrite()``.
     func checked(_ record: JSON, from originals: [JSON?], id: RecordID) throws -> JSON {
         let originals = originals.compactMap { $0 }
         if !originals.contains(record) { try requireWrite() }
-        // A part of a record would be the loss of the rest.
+        // A partial record would lose the other fields.
         guard record.kind == .object, record["id"]?.textID == id else {
             throw ScriptFailure(.badResult, "a decision takes the whole record with its id: begin with the one you got")
         }
@@ -80,12 +79,12 @@ package struct RecordCheck: Sendable {
         return isRestored ? JSON(members: members) : record
     }
 
-    /// The record as an answer shows it, if it may stand in the place of that one. What is left out is hidden.
+    /// Returns the record for an answer if it may replace the original. Missing fields are hidden from the client.
     ///
     /// - Throws: ``ScriptFailure`` of kind `badResult` that names the field.
     func shown(_ record: JSON, from original: JSON) throws -> JSON {
         if record == original { return original }
-        // A list may be of records without their ids.
+        // The records of a list may have no id.
         guard record.kind == .object, record["id"] == original["id"] else {
             throw ScriptFailure(.badResult, "an answer's record keeps its id")
         }
@@ -101,13 +100,13 @@ package struct RecordCheck: Sendable {
         return shown
     }
 
-    /// Refuses a record that is a part of another: that would be the loss of the rest.
+    /// Refuses a record without fields that all sides have: those fields would be lost.
     ///
     /// - Parameters:
-    ///   - sides: the records that the hook was given. What all of them have has to be in the record.
-    ///   - source: where the record comes from, for the refusal.
-    ///   - removed: the names of the fields that are to go; nil where nothing can name them.
-    /// - Throws: ``ScriptFailure`` of kind `badResult` that names the fields that are missing.
+    ///   - sides: the records that the hook was given. Fields that all of them have must be in the record.
+    ///   - source: the origin of the record, for the refusal.
+    ///   - removed: the names of the fields to remove; nil if the result cannot name them.
+    /// - Throws: ``ScriptFailure`` of kind `badResult` that names the missing fields.
     func requireWhole(_ record: JSON, of sides: [JSON?], from source: String, removed: [String]?) throws {
         let sides = sides.compactMap { $0 }
         let named = Set((removed ?? []).map(PropertyName.init))
@@ -122,9 +121,9 @@ package struct RecordCheck: Sendable {
             .badResult, "\(source) leaves out \(names), which \(whose): begin with the record you got\(way)")
     }
 
-    /// The members that a script has set, if they may stand in a row; nil if that changes nothing.
+    /// Returns the members that a script has set in a row; nil if they change nothing.
     ///
-    /// - Throws: as ``checked(_:from:id:)``.
+    /// - Throws: the errors of ``checked(_:from:id:)``.
     func checked(members: JSON, of row: PulledRow) throws -> JSON? {
         var checked = members
         var isChanged = false
@@ -141,9 +140,10 @@ package struct RecordCheck: Sendable {
         return isChanged ? checked : nil
     }
 
-    /// Checks a member that differs from those of the originals.
+    /// Checks a member that differs from the originals.
     ///
-    /// - Returns: whether it still does when long numbers in it are restored; and then the member with those numbers.
+    /// - Returns: whether it still differs after long numbers in it are restored, and the restored member if there is
+    ///   one.
     private func checked(
         _ value: JSON, _ name: PropertyName, from places: [JSON], of given: @autoclosure () -> GivenNumbers
     ) throws -> (isChanged: Bool, restored: JSON?) {
@@ -167,7 +167,7 @@ package struct RecordCheck: Sendable {
         return (true, restored)
     }
 
-    /// Refuses whole numbers that a float cannot hold exactly: they were another number before.
+    /// Refuses whole numbers that a float cannot hold exactly: their value has already changed.
     private func check(_ value: JSON, _ name: PropertyName, _ given: @autoclosure () -> GivenNumbers) throws {
         switch value.kind {
         case .number:

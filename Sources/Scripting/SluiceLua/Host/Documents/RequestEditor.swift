@@ -1,16 +1,16 @@
 package import HTTPTypes
 package import SluiceCore
 
-/// Makes of what a script has done to a request's document the request that goes on, as far as the plugin may.
+/// Applies a script's changes of a request's document to the request, as far as the plugin's permissions allow.
 package final class RequestEditor: Sendable {
     let request: Request
     /// The plugin's name.
     let plugin: String
     let permissions: PluginPermissions
     let secrets: SecretBook
-    /// The request as the script was given it: what it has left alone is recognised by being the very same.
+    /// The document given to the script: an untouched value in its result is recognized by identity.
     package let given: JSON
-    /// The fields that it sees, and those that it does not.
+    /// The fields that the script sees, and the hidden ones.
     private let shown: [HTTPField]
     private let hidden: [HTTPField]
 
@@ -27,13 +27,13 @@ package final class RequestEditor: Sendable {
         given = RequestDocument.document(of: request, fields: shown)
     }
 
-    /// Fields that say how bytes travel: they are the transport's.
+    /// Fields about the framing of a message: only the transport sets them.
     private static let framing: Set<String> = [
         "host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "keep-alive",
         "proxy-connection", "expect",
     ]
 
-    /// Whether the script does not see a field.
+    /// Whether a field is hidden from the script.
     package func isHidden(_ field: HTTPField) -> Bool { Self.isHidden(field, permissions, secrets) }
 
     private static func isHidden(
@@ -48,17 +48,17 @@ package final class RequestEditor: Sendable {
         ChangePermission.credentialFields.contains(name.canonicalName) || CredentialNames.isCredential(name)
     }
 
-    /// The document for those that only look at the request: without its body.
+    /// The document for hooks that only read the request: without its body.
     package var seen: JSON {
         var document = given
         document["body"] = nil
         return document
     }
 
-    /// The request as the document says.
+    /// Returns the request with the changes of the document.
     ///
-    /// - Throws: ``Denied`` for a change that the plugin has no permission for; ``ScriptFailure`` for one that no
-    ///   request can have.
+    /// - Throws: ``Denied`` for a change without the permission; ``ScriptFailure`` for values that a request cannot
+    ///   have.
     func request(_ document: JSON, bodies: [Body]) throws -> Request {
         var edited = request
         func isChanged(_ name: StaticString) -> Bool { document.hasOther(name, than: given) }
@@ -80,7 +80,7 @@ package final class RequestEditor: Sendable {
             edited.head.headerFields = try fields(document["headers"] ?? .array, to: PluginAddress(of: edited.head))
             try requireFields(edited.head.headerFields)
         }
-        // Credentials were for the other server, and secrets that were put in before.
+        // Credentials belong to the original server, and so do secrets inserted earlier.
         if isElsewhere {
             let old = request.head.headerFields
             edited.head.headerFields = edited.head.headerFields.filter { field in
@@ -118,7 +118,7 @@ package final class RequestEditor: Sendable {
         try move(&edited, to: "\(document["scheme"]?.string ?? "")://\(document["host"]?.string ?? "")\(path)")
     }
 
-    /// Sends the request elsewhere: to the same server, or to a host that the plugin may talk to.
+    /// Changes the address, within the same server or to a host of the plugin's permissions.
     private func move(_ edited: inout Request, to url: String) throws {
         let address = try PluginAddress(url)
         if address.isElsewhere(than: PluginAddress(of: request.head)) {
@@ -129,8 +129,8 @@ package final class RequestEditor: Sendable {
         edited.head.path = address.path
     }
 
-    /// Refuses fields that are not as they came where the plugin may not change them: credentials, conditions, and what a
-    /// server may take for the method or the address.
+    /// Refuses changed fields without the permission: credentials, conditions, and fields that a server may read as the
+    /// method or the address.
     private func requireFields(_ fields: HTTPFields) throws {
         let old = request.head.headerFields
         func isChanged(_ names: Set<String>) -> Bool {
@@ -140,7 +140,7 @@ package final class RequestEditor: Sendable {
                 } ?? false
             }
         }
-        // Names that are credentials' by their looks alone: those that the request came with.
+        // Names that only look like credentials count if the request came with them.
         let present = Set(old.map(\.name).filter(CredentialNames.isCredential).map(\.canonicalName))
         if isChanged(present) { try permissions.require(.credentials) }
         for (names, permission) in ChangePermission.fields where isChanged(names) {
@@ -148,15 +148,15 @@ package final class RequestEditor: Sendable {
         }
     }
 
-    /// Refuses a body whose id is another, where the plugin may not change it. The address of a write has the id too,
-    /// except an insert's, so that only there it cannot be left out.
+    /// Refuses a body with another id if the plugin may not change the id. Only an insert must keep the id in the body:
+    /// the address of any other write has it too.
     private func requireID(of body: Body) throws {
         let context = request.context
         guard [.insert, .update, .delete, .undelete].contains(context.action), body.bytes != request.body.bytes else {
             return
         }
         let (old, new) = (try? request.body.json, try? body.json)
-        // A server may read names without regard to their case.
+        // A server may ignore the case of names.
         func ids(_ json: JSON?) -> [PropertyName: JSON] {
             let members = (json?.members ?? []).filter { $0.name.text.lowercased() == "id" }
             return Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
@@ -167,13 +167,13 @@ package final class RequestEditor: Sendable {
         }
         if after.isEmpty, context.action != .insert, new?.kind == .object || body.isEmpty { after = before }
         let isUnreadable = new == nil && old != nil && !body.isEmpty
-        // By their bytes: another form of a letter is another id.
+        // Ids are compared by bytes: another form of a letter is another id.
         let isSame = before.mapValues { $0.bytes() } == after.mapValues { $0.bytes() }
         if !isSame || isUnreadable { try permissions.require(.id) }
     }
 
-    /// Refuses a body whose version is another, where the plugin may not change conditions: further down the chain it
-    /// becomes `If-Match`. One that the context has too may be left out.
+    /// Refuses a body with another version if the plugin may not change conditions: later in the chain the version
+    /// becomes `If-Match`. A version that the context has too may be left out.
     private func requireVersion(of body: Body) throws {
         guard [.update, .delete, .undelete].contains(request.context.action), body.bytes != request.body.bytes else {
             return
@@ -185,7 +185,7 @@ package final class RequestEditor: Sendable {
         }
         var (before, after) = (versions(request.body), versions(body))
         if let known = request.context.version.map({ Array($0.utf8) }) {
-            // Any other is a property of the application's on a wire that calls its own otherwise.
+            // Any other version is an application's own property, on a wire protocol with another name for the version.
             if !before.allSatisfy({ $0 == known }) { return }
             before = [known]
             after = after.isEmpty ? before : after.filter { $0 != known } + [known]
@@ -193,13 +193,13 @@ package final class RequestEditor: Sendable {
         if before != after { try permissions.require(.conditions) }
     }
 
-    /// Refuses to make an answer to a push, where the plugin may not.
+    /// Refuses an answer to a push without the permission.
     func requireAnswer() throws { if isPush { try permissions.require(.pushAnswer) } }
 
-    /// Whether the request sends what is queued.
+    /// Whether the request sends a queued operation.
     var isPush: Bool { request.context.source == .push }
 
-    /// The answer as one that the plugin has made: what it settles is noted.
+    /// Returns the answer marked as made by the plugin, so that its effect on the queue can be attributed.
     func signed(_ response: Response) -> Response {
         guard isPush else { return response }
         var response = response
@@ -207,7 +207,7 @@ package final class RequestEditor: Sendable {
         return response
     }
 
-    /// The fields of the list, and after them those that the script did not see and has not set.
+    /// Returns the fields of the list, followed by hidden fields that the script did not set.
     private func fields(_ list: JSON, to address: PluginAddress) throws -> HTTPFields {
         var fields = HTTPFields()
         let old = given["headers"] ?? .array
@@ -225,14 +225,14 @@ package final class RequestEditor: Sendable {
         return fields
     }
 
-    /// Refuses a field that says how bytes travel.
+    /// Refuses a field about the framing of a message.
     static func requireNoFraming(_ field: HTTPField) throws {
         guard !framing.contains(field.name.canonicalName) else {
             throw refusal("the header \(field.name.rawName) is the transport's")
         }
     }
 
-    /// A field, if name and value are such as can be sent: no line end, no NUL.
+    /// Returns a field if its name and value can be sent: no line end, no NUL.
     static func field(_ name: String, _ value: String) throws -> HTTPField {
         guard let fieldName = HTTPField.Name(name) else {
             throw refusal("a header's name is letters, digits and signs without spaces")
@@ -248,7 +248,7 @@ package final class RequestEditor: Sendable {
 
 /// A request as scripts see it.
 package enum RequestDocument {
-    /// The document of a request with those of its fields.
+    /// Returns the document of a request with those fields.
     static func document(of request: Request, fields: [HTTPField]) -> JSON {
         let head = request.head
         let path = head.path ?? "/"
@@ -282,7 +282,7 @@ package enum RequestDocument {
         return document.finish()
     }
 
-    /// The operation's own id: that of its request has the revision after it.
+    /// Returns the operation's own id, without the revision that its request id ends with.
     private static func operation(ofRequest id: String) -> String {
         let parts = id.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count > 1, let revision = parts.last, Int(revision) != nil else { return id }
@@ -293,6 +293,6 @@ package enum RequestDocument {
         "\(head.scheme ?? "")://\(head.authority ?? "")\(head.path ?? "/")"
     }
 
-    /// The call's own body, the first of its bodies.
+    /// The call's own body: the first of its bodies.
     private static let bodyOfCall: JSON = ["slot": 0]
 }

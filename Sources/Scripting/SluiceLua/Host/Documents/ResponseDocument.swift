@@ -1,11 +1,11 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Answers that scripts make.
+/// Creates answers from scripts.
 enum ResponseDocument {
-    /// The answer that `decide.respond{status=, headers=, body=, json=}` makes.
+    /// Returns the answer of `decide.respond{status=, headers=, body=, json=}`.
     ///
-    /// - Throws: ``Denied`` where the plugin may not answer the request.
+    /// - Throws: ``Denied`` if the plugin may not answer the request.
     static func response(_ decision: JSON, by editor: RequestEditor?) throws -> Response {
         try editor?.requireAnswer()
         var response = Response(HTTPResponse(status: try status(decision["status"]?.int ?? 0)))
@@ -32,7 +32,7 @@ enum ResponseDocument {
         return editor?.signed(response) ?? response
     }
 
-    /// Fields from `[[name, value]]`.
+    /// Returns fields from `[[name, value]]`.
     static func fields(_ list: JSON) throws -> HTTPFields {
         var fields = HTTPFields()
         for entry in list.elements ?? [] {

@@ -1,12 +1,12 @@
 package import SluiceCore
 
-/// What `before_enqueue` decides.
+/// The result of `before_enqueue`.
 package enum EnqueueVerdict: Sendable, Hashable {
-    /// The change is stored; with the record that the plugin has made of it, nil for none.
+    /// The change is stored and queued; with the plugin's record, or nil if it changed none.
     case accept(JSON?)
-    /// The change is stored, with that record, and not queued.
+    /// The change is stored with that record, but not queued.
     case localOnly(JSON?)
-    /// It is refused.
+    /// The change is refused.
     case reject(EnqueueRefusal)
 
     package static func read(_ result: HookReturn, _ change: EnqueuedChange, _ check: RecordCheck) throws -> HookAnswer
@@ -31,7 +31,7 @@ package enum EnqueueVerdict: Sendable, Hashable {
         return HookAnswer(accept(record), record == nil ? "none" : "changed")
     }
 
-    /// What the plugin has made of the record; nil where it is as it was.
+    /// Returns the plugin's version of the record; nil if it is unchanged.
     private static func record(_ edited: JSON?, _ change: EnqueuedChange, _ check: RecordCheck) throws -> JSON? {
         guard let edited, edited != change.record else { return nil }
         guard change.record != nil, change.kind == .insert || change.kind == .update else {
@@ -41,7 +41,7 @@ package enum EnqueueVerdict: Sendable, Hashable {
     }
 }
 
-/// What `before_push` decides.
+/// The result of `before_push`.
 package enum BeforePushVerdict {
     package static func read(
         _ result: HookReturn, _ operation: TableOperation, _ record: JSON?, _ check: RecordCheck
@@ -67,7 +67,7 @@ package enum BeforePushVerdict {
                 try check.checked($0, from: [record], id: operation.recordID)
             }
             let kind = try OperationView.kind(decision)
-            // Said again of what is so already, it would be asked for ever.
+            // A decision that changes nothing would be asked for again without end.
             if kind == operation.kind, edited == nil || edited == record {
                 return HookAnswer(BeforePushDecision.send, "none")
             }
@@ -78,7 +78,7 @@ package enum BeforePushVerdict {
     }
 }
 
-/// What `on_push_error` decides.
+/// The result of `on_push_error`.
 package enum PushErrorVerdict {
     package static func read(_ result: HookReturn, _ failure: PushFailure, _ check: RecordCheck) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .onPushError) else {
@@ -105,7 +105,7 @@ package enum PushErrorVerdict {
     }
 }
 
-/// What `after_pull` decides of a row, and `after_pull_page` of a page.
+/// The result of `after_pull` for a row, and of `after_pull_page` for a page.
 package enum PulledVerdict {
     package static func read(_ result: HookReturn, _ row: PulledRow, _ check: RecordCheck) throws -> HookAnswer {
         let written = result.changed[0]
@@ -153,7 +153,7 @@ package enum PulledVerdict {
     }
 }
 
-/// What `on_schedule` decides.
+/// The result of `on_schedule`.
 package enum ScheduleVerdict {
     package static func read(_ result: HookReturn, now: Timestamp) throws -> HookAnswer {
         guard let decision = try DecisionDocument(result, of: .onSchedule) else {

@@ -1,26 +1,26 @@
 package import SluiceCore
 
-/// A request to a server's table, as the plugins around it are asked about it.
+/// A request to a server's table, as plugins around it see it.
 package struct TableQuestion: Sendable {
     package var table: String
-    /// What the request does.
+    /// The action of the request.
     package var kind: RequestContext.Action
-    /// Whom it comes from, and what is known of them; nil for nobody.
+    /// The user, with the claims of their token; nil without a user.
     package var user: String?
     package var claims: JSON?
-    /// The record it is about; nil for a list.
+    /// The id of the record; nil for a list.
     package var recordID: RecordID?
-    /// A list's query.
+    /// The query of a list.
     package var query: Query?
-    /// The record as it is stored.
+    /// The stored record.
     package var stored: JSON?
     /// Whether an update replaces all properties.
     package var replaces = false
-    /// Whether it was carried out before, and is answered once more.
+    /// Whether it was carried out before, and its answer is repeated.
     package var isRepeated = false
-    /// What it says of the record.
+    /// The record in the request.
     package var record: JSON?
-    /// What takes records away from it.
+    /// A condition that hides records from the request.
     package var filter: QueryExpression?
 
     package init(table: String, kind: RequestContext.Action) {
@@ -28,7 +28,7 @@ package struct TableQuestion: Sendable {
         self.kind = kind
     }
 
-    /// The hook that is asked.
+    /// The hook for the request.
     package var hook: HookKind {
         switch kind {
         case .insert: .insert
@@ -39,17 +39,17 @@ package struct TableQuestion: Sendable {
     }
 }
 
-/// What a script has made of a request when it calls `next`.
+/// A script's changes of a request, at its call of `next`.
 package struct TableRequestEdit: Sendable {
-    /// The record; nil where there is none, or it is as it was.
+    /// The changed record; nil if there is none or it is unchanged.
     package var record: JSON?
     /// The condition that the script adds.
     package var filter: QueryExpression?
 }
 
-/// A request to a server's table as scripts see it, `req`, and what they make of it.
+/// A request to a server's table as scripts see it, `req`, and their changes of it.
 package struct TableRequestDocument: Sendable {
-    /// The most bytes of a record, which are those of a request's body.
+    /// The maximum size of a record in bytes, the same as for a request's body.
     private static let maximumBytes = 4 << 20
 
     let question: TableQuestion
@@ -60,7 +60,7 @@ package struct TableRequestDocument: Sendable {
         self.check = check
     }
 
-    /// The document.
+    /// The request as a document for the script.
     package var json: JSON {
         var document = JSON(members: [
             ("table", JSON(question.table)), ("kind", JSON(question.kind.rawValue)),
@@ -83,10 +83,9 @@ package struct TableRequestDocument: Sendable {
         return document
     }
 
-    /// The request as the script gives it to `next`.
+    /// Returns the script's changes of the request, at its call of `next`.
     ///
-    /// - Throws: ``ScriptFailure`` for a record that may not be in the place of the request's, and for a filter that is
-    ///   none.
+    /// - Throws: ``ScriptFailure`` for a record that may not replace the request's, and for an invalid filter.
     func edit(_ document: JSON) throws -> TableRequestEdit {
         var edit = TableRequestEdit()
         if let filter = document["filter"], !filter.isNull {

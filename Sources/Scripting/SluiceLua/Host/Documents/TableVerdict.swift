@@ -1,17 +1,17 @@
 package import SluiceCore
 internal import Synchronization
 
-/// What a hook around a server's table comes to.
+/// The result of a hook around a server's table.
 package enum TableVerdict: Sendable {
     /// The records of the answer.
     case rows([JSON])
     /// The request is refused.
     case refuse(status: Int, message: String)
 
-    /// Reads what the hook returned.
+    /// Reads a hook's result.
     ///
     /// - Parameters:
-    ///   - given: the records that `next` brought; nil where it was not called.
+    ///   - given: the records from `next`; nil if it was not called.
     /// - Throws: ``ScriptFailure`` of kind `badResult`.
     package static func read(
         _ result: HookReturn, of hook: HookKind, given: [JSON]?, _ check: RecordCheck
@@ -40,13 +40,13 @@ package enum TableVerdict: Sendable {
     }
 }
 
-/// The records that `next` brought a script, for when it has answered.
+/// The records that `next` returned to a script, kept for comparison with its answer.
 package final class GivenRows: Sendable {
     private let rows = Mutex<[JSON]?>(nil)
 
     package init() {}
 
-    /// The document that the script sees.
+    /// Keeps the records, and returns their document for the script.
     package func give(_ rows: [JSON]) -> JSON {
         self.rows.withLock { $0 = rows }
         return JSON(members: [

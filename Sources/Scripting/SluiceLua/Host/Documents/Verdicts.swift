@@ -1,8 +1,8 @@
 package import SluiceCore
 
-/// What `request` decides.
+/// The result of `request`.
 package enum RequestVerdict: Sendable {
-    /// The request goes on, as it was where that is nil.
+    /// The request continues; unchanged if nil.
     case pass(Request?)
     case respond(Response)
     case retry(Duration)
@@ -28,7 +28,7 @@ package enum RequestVerdict: Sendable {
     }
 }
 
-/// What `filter` decides.
+/// The result of `filter`.
 package enum FilterVerdict: Sendable {
     case answer(Response)
     case fail(String)
@@ -54,9 +54,9 @@ package enum FilterVerdict: Sendable {
     }
 }
 
-/// What `response` decides.
+/// The result of `response`.
 package enum ResponseVerdict: Sendable {
-    /// The answer goes on, as it was where that is nil.
+    /// The answer continues; unchanged if nil.
     case pass(Response?)
     case retry(Duration)
     case fail(String)
@@ -85,7 +85,7 @@ package enum ResponseVerdict: Sendable {
 }
 
 extension DecisionDocument {
-    /// The message of `decide.fail`.
+    /// Returns the message of `decide.fail`.
     func message() throws -> String {
         guard let message = json["message"]?.string ?? reason else {
             throw ScriptFailure(.badResult, "decide.fail takes a message")

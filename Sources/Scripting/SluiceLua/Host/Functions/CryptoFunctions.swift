@@ -1,7 +1,7 @@
 internal import Crypto
 internal import SluiceCore
 
-/// `crypto`: digests, codes and encodings of text. Bytes come out as hexadecimal digits, or as `base64`.
+/// `crypto`: digests, codes and encodings of text. Bytes are returned as hexadecimal digits, or as `base64`.
 enum CryptoFunctions {
     private static func encoded(_ bytes: some Sequence<UInt8>, _ encoding: String?) throws -> JSON {
         switch encoding {
@@ -19,14 +19,14 @@ enum CryptoFunctions {
         try encoded(SHA256.hash(data: bytes), encoding)
     }
 
-    /// An HMAC, whose key may be a secret's handle.
+    /// Returns an HMAC. The key may be a secret's handle.
     static func code(_ arguments: HostArguments, secret: (String) -> String) throws -> JSON {
         try code(
             Array(arguments.text(1).utf8), key: arguments.text(0, "a key that is text"), arguments.optionalText(2),
             secret: secret)
     }
 
-    /// Anybody can sign with an empty key, so it is refused.
+    /// Returns an HMAC. An empty key is refused, because anybody can sign with it.
     private static func code(
         _ bytes: [UInt8], key: String, _ encoding: String?, secret: (String) -> String
     ) throws -> JSON {
@@ -35,8 +35,8 @@ enum CryptoFunctions {
         return try encoded(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)), encoding)
     }
 
-    /// What the functions make of a body's bytes; the arguments after its place are the encoding, and an HMAC's key. Nil
-    /// for another function.
+    /// Applies a function to a body's bytes. The arguments after the body's index are the encoding, and the key of an
+    /// HMAC. Nil for another function.
     static func ofBody(
         _ bytes: [UInt8], _ arguments: HostArguments, _ meter: HostMeter, secret: (String) -> String
     ) throws -> JSON? {
@@ -58,12 +58,12 @@ enum CryptoFunctions {
 
     static func hex(_ arguments: HostArguments) throws -> JSON { JSON(Base16.text(Array(try arguments.text(0).utf8))) }
 
-    /// The text of base64; nil if it is not base64, or if what it says is no text.
+    /// Returns the decoded text; nil if it is not base64, or its bytes are not UTF-8.
     static func decoded(_ arguments: HostArguments) throws -> JSON? {
         Base64.bytes(try arguments.text(0)).flatMap { String(validating: $0, as: UTF8.self) }.map { JSON($0) }
     }
 
-    /// A whole number as `math.random(m, n)` makes it: from `m`, or 1, to the last argument; of 0 alone any.
+    /// Returns a whole number like `math.random(m, n)`: from `m`, or 1, to the last argument; for 0 alone any number.
     private static func whole(_ arguments: HostArguments, using generator: inout some RandomNumberGenerator) throws
         -> JSON
     {
@@ -79,7 +79,7 @@ enum CryptoFunctions {
         return JSON(Int64.random(in: least...last, using: &generator))
     }
 
-    /// A UUID of version 4, or a number: from 0 up to but not 1, or a whole one between bounds.
+    /// Returns a UUID of version 4, or a random number: from 0 to below 1, or a whole one between bounds.
     static func chance(
         _ arguments: HostArguments, using generator: inout some RandomNumberGenerator
     ) throws -> JSON {

@@ -1,27 +1,27 @@
 internal import SluiceCore
 
-/// What a script calls a host function with, read by type: a value of another type is an error of the script, and never
-/// taken for something else. A number is a text where Lua takes it for one.
+/// The arguments of a host function, read by type. A value of another type is an error of the script and is never
+/// converted. Only a number counts as text where Lua converts it too.
 struct HostArguments {
     let values: JSON
-    /// The function's name as scripts call it.
+    /// The function's name in scripts.
     let function: String
 
-    /// The value at a place; nil where it is nil, null or not there.
+    /// The argument at an index; nil if it is nil, null or missing.
     subscript(_ index: Int) -> JSON? { values[index].flatMap { $0.isNull ? nil : $0 } }
 
-    /// A text.
+    /// Returns a text.
     func text(_ index: Int, _ what: String = "text") throws(ScriptFailure) -> String {
         guard let text = self[index]?.text else { throw refusal(what, self[index]) }
         return text
     }
 
-    /// A text that may be left out.
+    /// Returns an optional text.
     func optionalText(_ index: Int, _ what: String = "text") throws(ScriptFailure) -> String? {
         self[index] == nil ? nil : try text(index, what)
     }
 
-    /// A whole number that may be left out.
+    /// Returns an optional whole number.
     func optionalWhole(_ index: Int, _ what: String) throws(ScriptFailure) -> Int64? {
         guard let value = self[index] else { return nil }
         guard let number = value.int ?? value.double.flatMap({ Int64(exactly: $0) }) else { throw refusal(what, value) }
@@ -34,10 +34,10 @@ struct HostArguments {
 }
 
 extension JSON {
-    /// A text, or a number as its text; nil for everything else.
+    /// The text, or a number as text; nil for any other value.
     var text: String? { kind == .number ? description : string }
 
-    /// The value in a refusal, not longer than a line.
+    /// The value in a refusal, at most a line long.
     fileprivate var described: String {
         switch kind {
         case .array, .object: "a table"

@@ -5,7 +5,7 @@ extension HostFunctions {
     private static let maximumLines = 100
     private static let maximumLine = 2048
 
-    /// Functions that belong to a call: its log, its bodies, its waits.
+    /// Answers functions of a call: its log, its bodies, its waits.
     func ofCall(
         _ function: String, _ arguments: HostArguments, _ call: CallState, _ meter: HostMeter
     ) throws -> HostReply? {
@@ -52,7 +52,7 @@ extension HostFunctions {
         }
     }
 
-    /// Refuses a wait in a hook that cannot wait, by the name of what was called.
+    /// Refuses a wait in a hook that cannot wait. The refusal names the called function.
     func requireWait(_ function: String, _ call: CallState) throws {
         guard !call.plan.mayWait else { return }
         let allowed = HookKind.allCases.filter(\.mayWait).map(\.rawValue).joined(separator: ", ")
@@ -113,7 +113,7 @@ extension HostFunctions {
             throw ScriptFailure(.runtime, "there is no such body")
         }
         let body = call.bodies[Int(slot)]
-        // Not for what the script has written itself.
+        // A body that the script wrote itself does not raise its limits.
         if !call.changedBodies.contains(Int(slot)) { meter.give(body.bytes.count) }
         switch function {
         case "body.len": return JSON(body.bytes.count)
@@ -137,7 +137,7 @@ extension HostFunctions {
         case "body.set_text":
             call.bodies[Int(slot)] = Body(bytes: Array(try arguments.text(1, "a text").utf8))
         case "body.set_json":
-            // Null is a value of JSON too.
+            // Null is a JSON value too.
             guard arguments.values.count > 1, let value = arguments.values[1] else {
                 throw ScriptFailure(.runtime, "body:set_json takes a value")
             }

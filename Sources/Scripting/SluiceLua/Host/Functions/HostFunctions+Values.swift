@@ -5,7 +5,7 @@ extension HostFunctions {
     private static let maximumValue = 16 << 10
     private static let maximumFilter = 8 << 10
 
-    /// `kv`: what a call writes is there for others once the call has ended well.
+    /// Answers `kv`. Other calls see a call's writes only after it has ended well.
     func keyValue(_ arguments: HostArguments, _ call: CallState) throws -> JSON? {
         let function = arguments.function
         guard permissions.kvBytes > 0 else { throw Denied("kv needs the permission kv with a number of bytes") }
@@ -55,7 +55,7 @@ extension HostFunctions {
         return function == "kv.incr" ? values.values.value(key, with: call.changes, at: now)?.value : nil
     }
 
-    /// `store`: what the local store has, for tables that the plugin may read.
+    /// Answers `store`: reads of the local store, for tables that the plugin may read.
     func store(_ arguments: HostArguments, _ call: CallState) throws -> HostReply {
         let function = arguments.function
         try requireWait(function, call)

@@ -2,15 +2,15 @@ internal import HTTPTypes
 internal import Logging
 package import SluiceCore
 
-/// Answers the host functions that a plugin's script calls. Only the plugins' thread touches it.
+/// Answers the host functions of a plugin's script. Only the plugins' thread uses it.
 package final class HostFunctions {
     let plan: PluginPlan
     let settings: HostSettings
     let values: KeyValueBox
     let secrets: SecretBook
-    /// The call whose script runs.
+    /// The call with the running script.
     var current: CallState?
-    /// The calls that wait, by their ids.
+    /// The waiting calls, by their ids.
     var calls: [UInt64: CallState] = [:]
 
     init(_ plan: PluginPlan, values: KeyValueBox, secrets: SecretBook, _ settings: HostSettings) {
@@ -24,7 +24,8 @@ package final class HostFunctions {
     var permissions: PluginPermissions { plan.permissions }
     var isDeterministic: Bool { plan.manifest.isDeterministic }
 
-    /// Answers one call of a host function. While `main` runs there is no call: then only what needs none answers.
+    /// Answers one call of a host function. While `main` loads there is no hook call: only functions without one work
+    /// then.
     func answer(_ id: UInt64, _ function: String, _ arguments: JSON, _ meter: HostMeter) -> HostReply {
         let call = current?.id == id ? current : nil
         let named = HostArguments(values: arguments, function: Self.names[function] ?? function)
@@ -41,20 +42,20 @@ package final class HostFunctions {
         }
     }
 
-    /// Functions that scripts know by another name than the host.
+    /// Functions with another name in scripts than in the host.
     private static let names = [
         "crypto.hmac": "crypto.hmac_sha256", "crypto.decode": "crypto.base64_decode",
         "text.distance": "text.levenshtein", "query.get": "query:get", "query.set": "query:set",
         "query.list": "query:pairs", "body.sub": "body:sub", "body.set_text": "body:set_text",
     ]
 
-    /// How many bytes of its arguments a function goes through for a unit of fuel, where it takes longer for them than
-    /// to hand them over, which is paid for already.
+    /// The number of argument bytes for a unit of fuel, for functions that cost more than passing the bytes. Passing
+    /// them is already paid for.
     private static let bytesOfFuel = [
         "crypto.base64": 8, "crypto.decode": 8, "crypto.hex": 8, "query.get": 1, "query.set": 1, "query.list": 1,
     ]
 
-    /// Functions that depend on nothing except their arguments.
+    /// Answers functions that depend on nothing except their arguments.
     private func pure(_ function: String, _ arguments: HostArguments, _ meter: HostMeter) throws -> HostReply? {
         if let bytes = Self.bytesOfFuel[function] {
             try meter.charge((arguments[0]?.string?.utf8.count ?? 0) / bytes)
@@ -79,7 +80,7 @@ package final class HostFunctions {
         }
     }
 
-    /// Functions that depend on the clock, on chance, or on what the plugin may know.
+    /// Answers functions that depend on the clock, on random numbers, or on permissions.
     private func impure(_ function: String, _ arguments: HostArguments, _ call: CallState?) throws -> HostReply? {
         switch function {
         case "time.now":
@@ -102,7 +103,8 @@ package final class HostFunctions {
             guard plan.secrets.contains(name) else {
                 throw Denied("the plugin has no permission for the secret \(name.prefix(64))")
             }
-            // A secret that is missing becomes the text "nil" in a header otherwise, and the empty key of a signature.
+            // Without a refusal, a missing secret would become the text "nil" in a header, or the empty key of a
+            // signature.
             guard let handle = secrets.handles[name] else {
                 if function == "secrets.find" { return .value(nil) }
                 throw ScriptFailure(
@@ -118,7 +120,7 @@ package final class HostFunctions {
         }
     }
 
-    /// The text of a log line: a text as it is, and any other value as JSON.
+    /// Returns the text of a log line: a text as it is, and any other value as JSON.
     static func words(_ value: JSON?) -> String { value.map { $0.string ?? $0.description } ?? "" }
 
     static func level(_ name: String?) -> Logger.Level {
@@ -131,7 +133,7 @@ package final class HostFunctions {
     }
 }
 
-/// The values of one plugin, shared by all machines that it has had.
+/// The `kv` values of one plugin, shared by all its machines.
 final class KeyValueBox {
     var values: KeyValues
     init(_ saved: [String: JSON]) { values = KeyValues(saved) }
@@ -139,7 +141,7 @@ final class KeyValueBox {
 
 /// The query of a request's address, by the decoded names of its parts.
 enum QueryFunctions {
-    /// Longer than any server takes.
+    /// The maximum length, longer than servers accept.
     static let maximumBytes = 64 << 10
 
     private static func query(_ arguments: HostArguments) throws -> QueryString {
@@ -154,7 +156,7 @@ enum QueryFunctions {
         try query(arguments)[try arguments.text(1, "the name of a part")].map { JSON($0) }
     }
 
-    /// The query with a part set, or taken out where the value is nil.
+    /// Returns the query with a part set, or removed if the value is nil.
     static func setting(_ arguments: HostArguments) throws -> JSON {
         let name = try arguments.text(1, "a name and a value")
         guard !name.isEmpty else { throw ScriptFailure(.runtime, "query:set takes a name and a value") }
@@ -162,7 +164,7 @@ enum QueryFunctions {
         let value = arguments[2]?.kind == .bool ? arguments[2]?.description : try arguments.optionalText(2)
         let place = parts.firstIndex { QueryString.name(of: $0) == name } ?? parts.count
         parts.removeAll { QueryString.name(of: $0) == name }
-        // The name is encoded as it goes in: what is set is one part, whatever is in it.
+        // The name is encoded first: so any name is one part, whatever its characters.
         if let value {
             parts.insert(
                 "\(PercentEncoding.query(name))=\(PercentEncoding.query(value))", at: min(place, parts.count))
@@ -179,18 +181,19 @@ enum QueryFunctions {
     }
 }
 
-/// `text`: what is too dear to be said in Lua. What grows with the product of two lengths is paid for before it begins.
+/// `text`: functions that are too expensive in Lua. Work that grows with the product of two lengths is paid for before
+/// it begins.
 enum TextFunctions {
     private static let maximumLines = 2000
     private static let maximumCharacters = 1000
-    /// How many cells of a table of two texts are worth a unit of fuel.
+    /// The number of cells of a table of two texts for a unit of fuel.
     private static let cellsOfFuel = 16
 
     private static func lines(_ text: String) -> [ArraySlice<UInt8>] {
         Array(text.utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     }
 
-    /// Two texts merged line by line against their base; nil where both changed the same lines to different ones.
+    /// Merges two texts line by line against their base; nil if both changed the same lines differently.
     static func merged(_ arguments: HostArguments, _ meter: HostMeter) throws -> JSON? {
         let texts = try (0..<3).map { lines(try arguments.text($0, "three texts: client, server, base")) }
         guard texts.allSatisfy({ $0.count <= maximumLines }) else {
@@ -202,7 +205,7 @@ enum TextFunctions {
         }.map { JSON(String(decoding: Array($0.joined(separator: [UInt8(ascii: "\n")])), as: UTF8.self)) }
     }
 
-    /// How many characters differ (Levenshtein).
+    /// Returns the number of differing characters (Levenshtein distance).
     static func distance(_ arguments: HostArguments, _ meter: HostMeter) throws -> JSON {
         let (from, to) = (
             Array(try arguments.text(0, "two texts").unicodeScalars),
@@ -230,7 +233,7 @@ extension HostFunctions {
     static let maximumCalls = 4
     static let maximumBytes = 256 << 10
 
-    /// `http.request{method=, url=, headers=, body=, json=}`: to hosts that the permission names, and to no other.
+    /// Answers `http.request{method=, url=, headers=, body=, json=}`, for hosts of the permission only.
     func http(_ arguments: JSON, _ call: CallState) throws -> HostReply {
         try requireWait("http.request", call)
         guard !permissions.http.isEmpty else { throw Denied("http.request needs the permission http") }
@@ -277,7 +280,7 @@ extension HostFunctions {
         return .wait(.http(request))
     }
 
-    /// The answer as a script sees it: its text, whole.
+    /// Returns the answer as a script sees it: its whole text.
     package static func document(of response: Response) -> HostReply {
         let bytes = response.body.bytes
         guard bytes.count <= maximumBytes else {

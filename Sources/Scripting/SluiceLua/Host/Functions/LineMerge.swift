@@ -1,4 +1,4 @@
-/// Three texts as lines, merged: what only one side changed is taken from that side.
+/// Merges three texts by lines: a change of only one side is taken from that side.
 struct LineMerge {
     typealias Line = ArraySlice<UInt8>
 
@@ -6,16 +6,16 @@ struct LineMerge {
     let server: [Line]
     let base: [Line]
 
-    /// The merged lines; nil where both sides changed the same ones.
+    /// Returns the merged lines; nil if both sides changed the same ones.
     ///
-    /// - Parameter charge: is told how many cells of a table are about to be filled.
+    /// - Parameter charge: called with the number of table cells before they are filled.
     func merged(charge: (Int) throws -> Void) rethrows -> [Line]? {
         let toClient = try LineMatch(base, client).matches(charge: charge)
         let toServer = try LineMatch(base, server).matches(charge: charge)
         var output: [Line] = []
         var (inBase, inClient, inServer) = (0, 0, 0)
         while true {
-            // The next line that all three have.
+            // The next line that all three texts have.
             var place = inBase
             while place < base.count, toClient[place] == nil || toServer[place] == nil { place += 1 }
             let isEnd = place == base.count
@@ -37,13 +37,13 @@ struct LineMerge {
     }
 }
 
-/// The lines that two texts have in common, in one order: a longest common subsequence.
+/// The common lines of two texts, in order: a longest common subsequence.
 ///
-/// Lines are compared as numbers. Those that only one text has cannot match, and what both texts begin and end with
-/// does: a table is only made for the lines between them.
+/// Lines are compared as numbers. A line of only one text cannot match. The common beginning and end always match, so
+/// the table covers only the lines between them.
 struct LineMatch {
     private let count: Int
-    /// The places of lines that both have, with the line's number, the common beginning and end among them.
+    /// The positions of shared lines with their numbers, the common beginning and end included.
     private var left: [(place: Int, line: Int)] = []
     private var right: [(place: Int, line: Int)] = []
 
@@ -62,7 +62,7 @@ struct LineMatch {
         }
     }
 
-    /// For each line of the base its place in the other text.
+    /// Returns the position in the other text for each line of the base.
     func matches(charge: (Int) throws -> Void) rethrows -> [Int?] {
         var found = [Int?](repeating: nil, count: count)
         var (from, leftEnd, rightEnd) = (0, left.count, right.count)
@@ -77,7 +77,7 @@ struct LineMatch {
         let (rows, columns) = (leftEnd - from, rightEnd - from)
         if rows == 0 || columns == 0 { return found }
         try charge(rows * columns)
-        // How many lines the rests of both have in common, from a line of each on.
+        // The number of common lines after a line of each text.
         var lengths = [UInt16](repeating: 0, count: (rows + 1) * (columns + 1))
         let (lines, others) = (left[from..<leftEnd].map(\.line), right[from..<rightEnd].map(\.line))
         lengths.withUnsafeMutableBufferPointer { lengths in

@@ -6,12 +6,12 @@ package enum TimeFunctions {
         JSON(Double(time.ticks) / Double(Timestamp.ticksPerSecond))
     }
 
-    /// The seconds of an ISO 8601 text; nil if it is not one: a field that has no time is a question, and no mistake.
+    /// Returns the seconds of an ISO 8601 text; nil if it is not one, because a field without a time is no error.
     static func parse(_ arguments: HostArguments) -> JSON? {
         arguments[0]?.string.flatMap { Timestamp($0) }.map(seconds)
     }
 
-    /// The ISO 8601 text of seconds, with three fraction digits or as many as are asked for.
+    /// Returns the ISO 8601 text of seconds, with three fraction digits or the number asked for.
     static func format(_ arguments: HostArguments) throws -> JSON {
         guard let time = arguments[0]?.double.flatMap({ Timestamp(secondsSince1970: $0) }) else {
             throw ScriptFailure(.runtime, "time.format takes seconds since 1970, of the years 1 to 9999")

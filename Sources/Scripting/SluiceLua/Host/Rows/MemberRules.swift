@@ -1,16 +1,16 @@
 internal import CJansson
 internal import SluiceCore
 
-/// Finds the members that a script has set in a row to be plainly right, which most are, at the cost of a look at each.
-/// ``RecordCheck`` decides about the others, and would say the same of these.
+/// Accepts the members that a script set in a row by a quick look, which is enough for most. ``RecordCheck`` decides
+/// about the others, and would accept these too.
 struct MemberRules {
-    /// What the members come to.
+    /// The result for a row's members.
     enum Finding {
-        /// They are what the row has already.
+        /// The row has the same values already.
         case same
-        /// They may stand in the row.
+        /// The members may be set in the row.
         case changed
-        /// More has to be known.
+        /// ``RecordCheck`` has to decide.
         case unclear
     }
 
@@ -21,13 +21,13 @@ struct MemberRules {
     }
 
     private let check: RecordCheck
-    /// Of the members that were set so far. Scripts set few.
+    /// The rules for the members set so far. Scripts set few.
     private var rules: [Rule] = []
     private static let mostRules = 32
 
     init(_ check: RecordCheck) { self.check = check }
 
-    /// Looks at members that C code has.
+    /// Checks members that are held by C code.
     mutating func find(_ members: UnsafeRawPointer, _ view: RowView) -> Finding {
         guard view.members == nil else { return .unclear }
         let object = UnsafeMutableRawPointer(mutating: members).assumingMemoryBound(to: json_t.self)
@@ -55,11 +55,11 @@ struct MemberRules {
         case JSON_NULL: return true
         case JSON_TRUE, JSON_FALSE: return type == nil || type == .boolean
         case JSON_INTEGER: return type == nil || type == .integer || type == .real
-        // Beyond, a whole number may be what is left of another one.
+        // A larger float may be the remainder of a different whole number.
         case JSON_REAL: return (type == nil || type == .real) && json_real_value(value).magnitude < 0x1p53
         case JSON_STRING:
             guard type == nil || type == .string, let first = json_string_value(value)?.pointee else { return false }
-            // It could be the text of a long number.
+            // The text may be a long number.
             return first != CChar(bitPattern: UInt8(ascii: "-")) && !(48...57).contains(first)
         default: return false
         }

@@ -2,12 +2,11 @@ internal import CLuaSandbox
 internal import SluiceCore
 
 extension PluginHost {
-    /// Asks a plugin about each row of a page, whatever became of the one before. Together the calls may use that much
-    /// fuel.
+    /// Asks a plugin about each row of a page, whatever the result of the row before. Together the calls may use that
+    /// much fuel.
     ///
-    /// Most scripts read a few members and set one. Such a call costs no more than what the script does: the row is
-    /// read where it stands, and of what was set only the members are looked at. Every other call goes the way of all
-    /// hooks.
+    /// Most scripts read a few members and set one. Such a call costs no more than the script itself: the row is read
+    /// in place, and only the members that were set are checked. Every other call is made like any hook call.
     func begin(_ rows: PulledRows, of id: PluginInstance.ID, fuel: Int64) -> PulledRows.Steps {
         guard let instance = instances[id] else {
             return PulledRows.Steps(
@@ -54,7 +53,7 @@ extension PluginHost {
         }
     }
 
-    /// Asks about a row as any hook is asked.
+    /// Asks about a row with an ordinary hook call.
     private func askAlone(_ index: Int, _ run: inout RowRun) {
         let call = run.rows.call(at: index, fuel: min(run.fuelLeft, run.rows.plan.budget.fuel))
         let instance = run.instance
@@ -62,22 +61,22 @@ extension PluginHost {
     }
 }
 
-/// How far a plugin has come with the rows of a page.
+/// The progress of a plugin through the rows of a page.
 struct RowRun {
     let rows: PulledRows
     let instance: PluginInstance
     let hook: StaticString
     private(set) var steps: PulledRows.Steps
-    /// What is left for all rows that come.
+    /// The fuel left for the remaining rows.
     private(set) var fuelLeft: Int64
-    /// Whether the hook has failed lately: then each call is a question of its own.
+    /// Whether the hook failed recently: then each call goes through the circuit breaker.
     private(set) var hasBreaker: Bool
     private var budget: sluice_budget
     private let fuelOfRow: Int64
-    /// The state of a call that may be the next one's too.
+    /// The state of a call, reused by the next one if it is untouched.
     private var state: CallState?
     private var rules: MemberRules
-    /// Since when the calls that are counted together take their time.
+    /// The start of the calls that are counted together.
     private var since: Timestamp
     private var counts = (calls: 0, changed: 0, fuel: 0, cpuTime: 0 as Int64)
     private var elapsed = Duration.zero
@@ -96,7 +95,7 @@ struct RowRun {
         since = now
     }
 
-    /// Calls `body` with the arguments of each call: the row, by its reader, and `ctx`.
+    /// Calls `body` with the arguments of each call: the row, through its reader, and `ctx`.
     mutating func withArguments(
         _ reader: UnsafePointer<sluice_reader>,
         _ body: (inout RowRun, UnsafeBufferPointer<sluice_argument>) -> Void
@@ -110,7 +109,7 @@ struct RowRun {
         }
     }
 
-    /// The state of the next call, which the plugin's host functions see.
+    /// Returns the state of the next call, for the plugin's host functions.
     mutating func state(for index: Int, id: UInt64, seed: () -> (HookCall) -> UInt64) -> CallState {
         if let state {
             state.move(to: index, id: id)
@@ -128,7 +127,7 @@ struct RowRun {
         return budget
     }
 
-    /// Takes members that the script has set, or none.
+    /// Decides a row by the members that the script has set, if any.
     mutating func decide(_ index: Int, _ view: RowView, _ members: UnsafeRawPointer?) throws {
         guard let members else { return }
         let set = JSONHandle(sharingRaw: members)
@@ -142,7 +141,7 @@ struct RowRun {
         counts.changed += 1
     }
 
-    /// Counts a call that has decided nothing, or to set members.
+    /// Counts a call that set members or decided nothing.
     mutating func count(_ call: OpaquePointer) {
         let fuel = sluice_call_fuel_used(call)
         fuelLeft = max(1, fuelLeft - fuel)
@@ -151,7 +150,7 @@ struct RowRun {
         counts.cpuTime += sluice_call_cpu_nanoseconds(call)
     }
 
-    /// A call that is counted by itself.
+    /// Makes a call that is counted by itself.
     mutating func alone(_ index: Int, at now: () -> Timestamp, _ call: () -> CallStep) {
         if state?.isUntouched ?? true { elapsed += since.duration(to: now()) }
         state = nil
@@ -163,7 +162,7 @@ struct RowRun {
         since = now()
     }
 
-    /// Adds what was counted to the plugin's figures.
+    /// Adds the counts to the plugin's metrics.
     mutating func finish(at now: Timestamp) {
         instance.functions.current = nil
         if counts.calls == 0 { return }

@@ -1,8 +1,8 @@
 internal import SluiceCore
 
-/// The rows of a page about which a plugin is asked one by one.
+/// The rows of a page, for a plugin that is asked about each.
 final class PulledRows: Sendable {
-    /// The hook, with what one row may cost.
+    /// The hook, with the limits for one row.
     let plan: HookPlan
     let table: String
     let rows: [PulledRow]
@@ -15,10 +15,10 @@ final class PulledRows: Sendable {
         rows = page.rows
     }
 
-    /// The page that the rows are read from; nil if they are records by themselves.
+    /// The page that holds the rows; nil if they are separate records.
     var text: PulledText? { if case .page(let text, _)? = rows.first?.source { text } else { nil } }
 
-    /// The question about one of them, for no more fuel than that.
+    /// Returns the hook call for one row, with at most that much fuel.
     func call(at index: Int, fuel: Int64? = nil) -> HookCall {
         let row = rows[index]
         return HookCall(
@@ -26,16 +26,16 @@ final class PulledRows: Sendable {
             interpret: { [check] in try PulledVerdict.read($0, row, check) })
     }
 
-    /// What the script has decided by setting members of a row; nil if that changes nothing.
+    /// Returns the decision for the members that the script set in a row; nil if they change nothing.
     func decision(_ members: JSON, at index: Int) throws -> PulledRowDecision? {
         try check.checked(members: members, of: rows[index]).map { .set($0) }
     }
 
-    /// What became of the rows.
+    /// The results of the rows.
     struct Steps: Sendable {
-        /// What was decided of each row; `keep` where something else became of its call.
+        /// The decision for each row; `keep` for a row whose call is in ``others``.
         var decisions: [PulledRowDecision]
-        /// Calls that the host has more to do for, by the rows' places.
+        /// Calls that the host has to continue, by the rows' indexes.
         var others: [(index: Int, step: CallStep)] = []
     }
 }

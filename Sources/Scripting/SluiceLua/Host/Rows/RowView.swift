@@ -1,12 +1,12 @@
 internal import CLuaSandbox
 internal import SluiceCore
 
-/// The row that a script looks at just now, as the sandbox reads it: a member where it stands in the page.
+/// The current row of a script, as the sandbox reads it: each member in place, in the page.
 final class RowView {
     let reader: RowReader
     private let text: PulledText
     private(set) var index = 0
-    /// What plugins before this one have set.
+    /// The members that earlier plugins have set.
     private(set) var members: JSON?
 
     private init(_ text: PulledText, _ reader: RowReader) {
@@ -14,7 +14,7 @@ final class RowView {
         self.reader = reader
     }
 
-    /// Calls `body` with a view of the page's rows, and with what the sandbox reads it by.
+    /// Calls `body` with a view of the page's rows and the sandbox's reader for it.
     static func with(_ text: PulledText, _ body: (RowView, UnsafePointer<sluice_reader>) -> Void) {
         text.page.withReader { reader in
             let view = RowView(text, reader)
@@ -35,7 +35,7 @@ final class RowView {
         }
     }
 
-    /// Turns to a row; false for one that cannot be read so.
+    /// Moves to a row; false for a row that cannot be read in place.
     func turn(to row: borrowing PulledRow) -> Bool {
         guard case .page(let page, let index) = row.source, page === text else { return false }
         switch row.revision {
@@ -68,7 +68,7 @@ final class RowView {
         return found
     }
 
-    /// A new record, which the script may write to.
+    /// Returns a new record that the script may write to.
     private func whole() -> UnsafeMutableRawPointer? {
         let record = text.page.record(at: index)
         return (members.map { record.setting($0) } ?? record).handle.retainedRaw()

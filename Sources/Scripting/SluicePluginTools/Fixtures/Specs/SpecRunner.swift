@@ -1,8 +1,8 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// Runs a spec, `tests/NAME_spec.lua`: in the plugin's sandbox, with its modules and permissions, in a faked world. The
-/// plugin itself runs beside it, in machines of its own that the spec loads and asks.
+/// Runs a spec, `tests/NAME_spec.lua`, in the plugin's sandbox, with its modules and permissions, in a simulated world.
+/// The spec loads the plugin itself into other machines and calls it there.
 struct SpecRunner {
     private let bundle: PluginBundle
     private let dialect: Dialect
@@ -14,10 +14,10 @@ struct SpecRunner {
         self.tables = tables
     }
 
-    /// Runs all that the spec says with `it`, one call each, in the order in which it is written.
+    /// Runs all `it` blocks of a spec, one call each, in their order.
     func run(_ path: String, _ spent: inout [String: Int]) async -> [FixtureResult] {
         let module = "lib." + String(path.split(separator: "/").last?.dropLast(4) ?? "spec")
-        /// Messages name the file as its author knows it.
+        /// Replaces the module's path in messages with the path of the spec.
         func words(_ message: String) -> String {
             message.replacing("\(module.replacing(".", with: "/")).lua:", with: "\(path):")
         }
@@ -55,7 +55,7 @@ struct SpecRunner {
                         return [words(failure.message.hasPrefix(place) ? failure.message : place + failure.message)]
                     } ?? [], cost: run.cost))
         }
-        // The spec's own main is no file of the bundle.
+        // The spec's own main is not a file of the bundle.
         for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] where !line.text.hasPrefix("main.lua:")
         {
             spent[line.text, default: 0] += Int(fuel.int ?? 0)
@@ -64,7 +64,7 @@ struct SpecRunner {
         return results
     }
 
-    /// The bundle with the spec in the place of `main`. Its configuration is empty: that of the plugin is given with
+    /// Returns the bundle with the spec as `main`. Its configuration is empty: the spec passes the plugin's to
     /// `plugin`.
     private func specBundle(_ path: String, module: String) throws -> PluginBundle {
         var files = bundle.files.filter { $0.key.hasPrefix("lib/") }
@@ -78,7 +78,7 @@ struct SpecRunner {
         return try PluginBundle(files: files, location: bundle.location)
     }
 
-    /// `describe`, `it` and `expect`, as busted has them.
+    /// The functions `describe`, `it` and `expect`, like those of busted.
     private static let words = #"""
         local tests, names = {}, {}
 
@@ -133,7 +133,7 @@ struct SpecRunner {
         end
         """#
 
-    /// `plugin`, which loads the plugin, and has a function for each of its hooks.
+    /// The function `plugin`, which loads the plugin and returns a function for each of its hooks.
     private static let plugin = #"""
 
         local function filled(t) return t ~= nil and (type(t) ~= "table" or next(t) ~= nil) and t or json.object {} end

@@ -1,16 +1,16 @@
 internal import SluiceCore
 internal import SluiceLua
 
-/// The plugins that a spec has loaded, each with its own world, for as long as an `it` runs.
+/// The plugins that a spec has loaded, each in its own world, until its `it` ends.
 actor SpecStage {
-    /// The number of plugins that one `it` may load, each with a machine of its own: a spec runs in the daemon too.
+    /// The maximum number of plugins that one `it` may load, each with its own machine: a spec runs in the daemon too.
     private static let mostPlugins = 16
 
     private let bundle: PluginBundle
     private let dialect: Dialect
     private let tables: [TableSchema]
     private var rigs: [PluginRig] = []
-    /// The fuel of the plugins' lines.
+    /// The fuel by line of the plugins.
     private(set) var spent: [String: Int] = [:]
 
     init(_ bundle: PluginBundle, dialect: Dialect, tables: [TableSchema]) {
@@ -19,7 +19,7 @@ actor SpecStage {
         self.tables = tables
     }
 
-    /// Answers what a spec asks for: `spec.load`, `spec.ask`.
+    /// Answers `spec.load` and `spec.ask`.
     func perform(_ function: String, _ arguments: JSON) async -> HostReply {
         do {
             return .value(
@@ -31,7 +31,7 @@ actor SpecStage {
         }
     }
 
-    /// Lets go of the plugins.
+    /// Releases the plugins.
     func clear() async {
         for rig in rigs {
             for (line, fuel) in await rig.host.takeProfile(of: rig.id).members ?? [] {
@@ -41,7 +41,7 @@ actor SpecStage {
         rigs = []
     }
 
-    /// Loads the plugin with what a fixture says of it: `config`, `deployment`, `host`.
+    /// Loads the plugin with the members of a fixture: `config`, `deployment`, `host`.
     private func load(_ options: JSON) async throws -> JSON {
         guard rigs.count < Self.mostPlugins else {
             throw SluiceError(.limitReached, "a test loads a plugin \(Self.mostPlugins) times at most")
@@ -57,7 +57,7 @@ actor SpecStage {
         return JSON(rigs.count - 1)
     }
 
-    /// Calls a hook with what a fixture gives it: the plugin's number, the hook, `given`, and what is new around it.
+    /// Calls a hook. The arguments are the plugin's number, the hook, `given`, and additions to its world.
     private func ask(_ arguments: JSON) async throws -> JSON {
         guard let number = arguments[0]?.int, rigs.indices.contains(Int(number)),
             let hook = arguments[1]?.string.flatMap({ HookKind(rawValue: $0) })
@@ -81,7 +81,7 @@ actor SpecStage {
     }
 }
 
-/// What a hook has answered, as a spec sees it: by the names that `expect` of a fixture has.
+/// A hook's answer as a spec sees it, with the member names of a fixture's `expect`.
 enum SpecAnswer {
     static func document(
         _ run: PluginRig.Run, sent: some BidirectionalCollection<Request>, values: [String: JSON]

@@ -62,7 +62,7 @@ public struct SimulationSetting: Sendable, Hashable {
     public var keepsMemos = false
     /// Whether the server reports its time.
     public var tellsTime = true
-    /// Whether all applications restart at the end, before faults are off for good, and not only those that must.
+    /// Whether all applications restart at the end, when faults are off, and not only those that must.
     public var restartsToHeal = true
     /// Whether some edits are never merged with others.
     public var keepsApart = false

@@ -2,8 +2,8 @@ internal import ArgumentParser
 internal import Foundation
 internal import SluiceCore
 
-/// The `sluice-lab` program: the simulator and the kit for stores, for those who write handlers and stores, and for the
-/// campaigns of the engine.
+/// The `sluice-lab` program: the simulator and the conformance kit, for authors of handlers and stores, and for the
+/// long runs that test the engine.
 @main
 struct SluiceLab: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,5 +15,6 @@ struct SluiceLab: AsyncParsableCommand {
 
 /// Writes a line to standard output.
 ///
-/// - Throws: the system's error where it could not be written: a report that is not there says nothing.
+/// - Throws: the system's error where the line could not be written, because a missing report would pass for a good
+///   one.
 func say(_ line: String) throws { try FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8)) }

@@ -71,7 +71,7 @@ struct SimulateCommand: ParsableCommand {
         guard try merge ? mergeReports() : holds(in: Simulation(try stories())) else { throw ExitCode.failure }
     }
 
-    /// Plays the seeds or the story, and returns whether all that was promised held.
+    /// Plays the seeds or the story, and returns whether every invariant held.
     func holds(in simulation: Simulation) throws -> Bool {
         if let story {
             return try tell(simulation.play(try SimulationStory(json: try document(story)), keepsTrace: true))

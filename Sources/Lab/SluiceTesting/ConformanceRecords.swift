@@ -1,6 +1,6 @@
 internal import SluiceCore
 
-/// Records that stores find hard, and ones made from a seed.
+/// Records that stores find hard, and random ones made from a seed.
 enum ConformanceRecords {
     /// A table with a column of each type.
     static let schema = TableSchema(
@@ -8,7 +8,7 @@ enum ConformanceRecords {
         columns: TableSchema.ColumnType.allCases.map { .init(PropertyName($0.rawValue), $0) },
         indexes: [["string"], ["integer", "date"]])
 
-    /// A value of every kind, and every number that is hard to keep.
+    /// One value of every kind, and the numbers that are hard to keep exactly.
     static let values: [JSON] = {
         let numbers = [
             "0", "-0", "0.0", "-0.0", "5", "5.0", "5.5", "1.10", "1e5", "1E+2", "1e400", "-1e400", "1e-400", "0.1",
@@ -27,21 +27,21 @@ enum ConformanceRecords {
         return numbers.compactMap { JSONNumber(text: $0).map { JSON($0) } } + strings.map { JSON($0) } + others
     }()
 
-    /// Ids that stores find hard.
+    /// Ids that stores find hard, such as ones that differ in case or in normalization alone.
     static let ids = [
         "1", "01", "a", "A", "\u{E9}", "e\u{301}", "it's", "\"", "🎬", " ", "a\u{0}b", "a\u{0}c", "null", "x;--", "%",
         "_",
         String(repeating: "i", count: 500),
     ]
 
-    /// A record that nests as deep as a record may.
+    /// A record nested as deep as ``JSON/maximumDepth`` allows.
     static let deepest: JSON = {
         var value: JSON = 1
         for _ in 1..<JSON.maximumDepth { value = [value] }
         return ["id": "deepest", "value": value]
     }()
 
-    /// Each value in each declared column and in an undeclared property, one record a value.
+    /// Returns one record for each value, with that value in each declared column and in an undeclared property.
     static func everyValueEverywhere() -> [JSON] {
         values.enumerated().map { number, value in
             var record: JSON = ["id": JSON("value-\(number)"), "undeclared": value]
@@ -50,7 +50,7 @@ enum ConformanceRecords {
         }
     }
 
-    /// So many records of ``schema`` with values that are small enough to be equal often.
+    /// Returns `count` records of ``schema``. Most values come from a small range, so that many are equal.
     static func random(_ count: Int, seed: UInt64) -> [JSON] {
         var random = SeededNumbers(seed)
         return (0..<count).map { number in
@@ -90,6 +90,6 @@ struct SeededNumbers {
         return Int((mixed ^ (mixed >> 31)) % UInt64(max(1, limit)))
     }
 
-    /// One of `elements`, which are not empty.
+    /// Returns one of `elements`, which must not be empty.
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements[next(elements.count)] }
 }

@@ -69,7 +69,7 @@ extension LocalStoreConformance {
             },
         ] + (1...4).map(rounds)
 
-    /// Transactions of all kinds with the store opened anew between them, against what is remembered of them.
+    /// Runs random transactions, reopens the store between them, and compares it with a model in memory.
     private static func rounds(_ seed: Int) -> ReopenCheck {
         ReopenCheck("what is left of many transactions is there when the store is opened anew (seed \(seed))") {
             place in

@@ -39,7 +39,7 @@ extension LocalStoreConformance {
             }
         ]
 
-    /// Puts the records as a page and one by one, and checks that rows and queries are the same.
+    /// Writes the records as a page, and checks that rows and queries equal those of the records put one by one.
     private static func comparePage(_ records: [JSON], in table: String, _ store: any LocalStore) async throws {
         let page = try makePage(records)
         try await store.write { try $0.put(RowPage.Selection(page, Array(page.rows.indices)), in: table) }
@@ -56,7 +56,7 @@ extension LocalStoreConformance {
         }
     }
 
-    /// Puts a page whose rows have members of other records, or are other records, between rows as they came.
+    /// Writes a page of unchanged rows mixed with rows that have some members, or all, of other records.
     private static func compareRevised(seed: UInt64, in table: String, _ store: any LocalStore) async throws {
         let came = ConformanceRecords.everyValueEverywhere() + ConformanceRecords.random(200, seed: seed)
         let others = ConformanceRecords.random(came.count, seed: seed + 1000)
@@ -81,7 +81,7 @@ extension LocalStoreConformance {
         for (record, found) in zip(expected, found) { try expectSame(found, record, "a changed row in \(table)") }
     }
 
-    /// The records as a server might send them: now with spaces, now with characters escaped.
+    /// Returns the records as a server might send them: some rows with spaces, some with escaped characters.
     private static func makePage(_ records: [JSON]) throws -> RowPage {
         var text = "["
         for (index, record) in records.enumerated() {
@@ -95,7 +95,7 @@ extension LocalStoreConformance {
 }
 
 extension String {
-    /// The JSON text with every such letter inside its strings written as an escape.
+    /// Returns the JSON text with every such letter inside its strings written as an escape.
     fileprivate func replacing(letter: Character, by escape: String) -> String {
         var replaced = ""
         var isInString = false

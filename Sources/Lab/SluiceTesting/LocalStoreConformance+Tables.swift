@@ -22,7 +22,7 @@ extension LocalStoreConformance {
             let schema = ConformanceRecords.schema
             try await store.define([schema])
             try await roundTrip(records, in: schema.name, store)
-            // Every column of another type; none; some under other names; and back.
+            // Every column with another type, no columns, some columns under other names, and the first schema again.
             let types = TableSchema.ColumnType.allCases
             let turned = schema.columns.map { column in
                 let place = types.firstIndex(of: column.type) ?? 0

@@ -11,7 +11,7 @@ public import SluiceCore
 public enum LocalStoreConformance {
     /// One named check.
     public struct Check: Sendable, CustomStringConvertible {
-        /// What is checked, as a sentence.
+        /// The rule that is checked, as a sentence.
         public let name: String
         private let body: @Sendable (any LocalStore) async throws -> Void
 
@@ -23,9 +23,9 @@ public enum LocalStoreConformance {
         /// The name.
         public var description: String { name }
 
-        /// Runs the check on a store of its own, which `makeStore` makes empty, and closes it.
+        /// Runs the check on an empty store from `makeStore`, and closes the store afterwards.
         ///
-        /// - Throws: ``ConformanceFailure`` with what was found, or the error that the store threw.
+        /// - Throws: ``ConformanceFailure`` with a description of the difference, or the error that the store threw.
         public func run(makeStore: @Sendable () async throws -> any LocalStore) async throws {
             let store = try await makeStore()
             do {
@@ -41,9 +41,9 @@ public enum LocalStoreConformance {
     /// Every check.
     public static let checks: [Check] = records + schemas + tables + queries + transactions + pages
 
-    /// One named check of what a store still holds when it is opened anew.
+    /// One named check of the store's contents after it was reopened.
     public struct ReopenCheck: Sendable, CustomStringConvertible {
-        /// What is checked, as a sentence.
+        /// The rule that is checked, as a sentence.
         public let name: String
         private let body: @Sendable (Reopened) async throws -> Void
 
@@ -55,29 +55,29 @@ public enum LocalStoreConformance {
         /// The name.
         public var description: String { name }
 
-        /// Runs the check on a store that several may have open.
+        /// Runs the check on a store whose file may be open several times.
         ///
-        /// What it shows: all that a call has acknowledged is beyond the store's own memory when the call returns, so
-        /// that the end of the process takes none of it. What a power cut takes it does not show.
+        /// It shows that every acknowledged write has left the store's own memory when the call returns, so that the
+        /// end of the process loses nothing. It does not show the effect of a power cut.
         ///
         /// - Parameter open: opens the store, always at the same place, which is empty at first. It is called again
-        ///   when the store before is closed; and, as after the end of a process, when nobody calls that one any more.
-        ///   That one is not let go before the check ends, so that it writes nothing late.
-        /// - Throws: ``ConformanceFailure`` with what was found, or the error that the store threw. A store that throws
-        ///   `storeBusy` while another is open at its place needs ``run(in:open:)``.
+        ///   after the store before was closed, or after the check stopped using that store, as at the end of a
+        ///   process. The unused store stays in memory until the check ends, so that it writes nothing late.
+        /// - Throws: ``ConformanceFailure`` with a description of the difference, or the error that the store threw. A
+        ///   store that throws `storeBusy` while another is open at its place needs ``run(in:open:)``.
         public func run(open: @escaping @Sendable () async throws -> any LocalStore) async throws {
             try await run(Reopened(open))
         }
 
-        /// Runs the check on a store that only one at a time may have open, as ``run(open:)`` does.
+        /// Runs the check, as ``run(open:)`` does, on a store that can be open only once at a time.
         ///
-        /// After the end of a process the store is opened in a copy of its folder, which is made while the one before
-        /// still has its files open. So all that belongs to the store has to be in that folder.
+        /// After the end of a process the store is opened in a copy of its folder. The copy is made while the earlier
+        /// store still has its files open, so all files of the store must be in that folder.
         ///
         /// - Parameters:
-        ///   - folder: an empty folder for the check, which is left full.
-        ///   - open: opens the store in the folder that it is given, which is one in `folder`.
-        /// - Throws: ``ConformanceFailure`` with what was found, or the error that the store threw.
+        ///   - folder: an empty folder for the check; its files stay there afterwards.
+        ///   - open: opens the store in the given folder, which is inside `folder`.
+        /// - Throws: ``ConformanceFailure`` with a description of the difference, or the error that the store threw.
         public func run(
             in folder: String, open: @escaping @Sendable (_ folder: String) async throws -> any LocalStore
         ) async throws {
@@ -95,7 +95,7 @@ public enum LocalStoreConformance {
         }
     }
 
-    /// The checks for stores that keep their records beyond the process.
+    /// The checks for stores that keep their records after the process has ended.
     ///
     /// ```swift
     /// @Test("conforms when it is opened anew", arguments: LocalStoreConformance.reopenChecks)
@@ -161,13 +161,16 @@ extension LocalStoreConformance {
 }
 
 extension LocalStoreConformance {
+    /// Requires a condition.
+    ///
     /// - Throws: ``ConformanceFailure`` unless `condition` holds.
     static func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws {
         if !condition { throw ConformanceFailure(message()) }
     }
 
-    /// - Throws: ``ConformanceFailure`` unless both records print the same, in any order of members: `1.10`
-    ///   is not `1.1` here.
+    /// Requires that both records print the same, in any order of members: `1.10` is not `1.1` here.
+    ///
+    /// - Throws: ``ConformanceFailure`` unless they do.
     static func expectSame(_ found: JSON?, _ expected: JSON?, _ place: String) throws {
         let (found, expected) = (found.map(canonical), expected.map(canonical))
         try expect(
@@ -175,7 +178,9 @@ extension LocalStoreConformance {
             "\(place): expected \(expected ?? "nothing"), found \(found ?? "nothing")")
     }
 
-    /// - Throws: ``ConformanceFailure`` unless `body` throws a ``SluiceError`` of that code.
+    /// Requires that `body` throws a ``SluiceError`` of that code.
+    ///
+    /// - Throws: ``ConformanceFailure`` unless it does.
     static func expectError(
         _ code: SluiceError.Code, _ place: String, _ body: () async throws -> Void
     ) async throws {
@@ -188,7 +193,7 @@ extension LocalStoreConformance {
         throw ConformanceFailure("\(place): expected the error \(code), found none")
     }
 
-    /// The value as text with members in the order of their names.
+    /// Returns the value as text, with members in the order of their names.
     static func canonical(_ value: JSON) -> String {
         switch value.kind {
         case .array: "[" + (value.elements ?? []).map(canonical).joined(separator: ",") + "]"
@@ -200,7 +205,7 @@ extension LocalStoreConformance {
         }
     }
 
-    /// Puts the records, and checks that each comes back by its id as it was.
+    /// Puts the records, and checks that reading each by its id returns it unchanged.
     static func roundTrip(_ records: [JSON], in table: String, _ store: any LocalStore) async throws {
         try await store.write { writer in for record in records { try writer.put(record, in: table) } }
         let read = try await store.read { reader in
@@ -209,7 +214,7 @@ extension LocalStoreConformance {
         for (record, found) in zip(records, read) { try expectSame(found, record, "table \(table)") }
     }
 
-    /// The table holds those records and no other.
+    /// Checks that the table holds exactly those records.
     static func expectRecords(_ records: [JSON], in table: String, _ store: any LocalStore) async throws {
         let (count, found) = try await store.read { reader in
             let found = try records.map { try reader.record($0["id"]?.textID ?? "", in: table) }
@@ -220,12 +225,12 @@ extension LocalStoreConformance {
     }
 }
 
-/// What a conformance check found to be otherwise than the protocol says.
+/// A difference between a store and the protocol ``LocalStore``.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-    /// What was expected and what was found.
+    /// The expectation and the result.
     public let message: String
 
-    /// A failure.
+    /// Creates a failure with that message.
     public init(_ message: String) { self.message = message }
 
     /// The message.

@@ -1,24 +1,24 @@
 internal import Foundation
 internal import SluiceCore
 
-/// One place at which a store is opened again and again.
+/// A place at which a store is opened again and again.
 actor Reopened {
     private let open: @Sendable (String) async throws -> any LocalStore
-    /// Where the store's folders are; nil where nothing is known of its files.
+    /// The parent of the store's folders; nil where the location of its files is unknown.
     private let root: String?
     private var generation = 0
     private var current: (any LocalStore)?
-    /// The stores that were left as a process leaves them that is ended. They are kept: one that is let go has a last
-    /// moment in which it could still write what it should have written before.
+    /// The stores left open, as a killed process leaves them. They are kept, because a store writes when it is
+    /// deallocated and could then hide a missing write.
     private var abandoned: [any LocalStore] = []
 
-    /// A place that the caller knows.
+    /// Creates a place that only `open` knows.
     init(_ open: @escaping @Sendable () async throws -> any LocalStore) {
         root = nil
         self.open = { _ in try await open() }
     }
 
-    /// A place in folders in that one, of which each is given to `open`.
+    /// Creates a place in folders inside `root`; each is passed to `open`.
     init(in root: String, _ open: @escaping @Sendable (String) async throws -> any LocalStore) {
         self.root = root
         self.open = open
@@ -26,9 +26,9 @@ actor Reopened {
 
     private var folder: String { root.map { "\($0)/\(generation)" } ?? "" }
 
-    /// The store that is open, or a new one.
+    /// Returns the open store, or opens a new one.
     ///
-    /// - Throws: ``ConformanceFailure`` where an abandoned store keeps the new one out; what opening throws.
+    /// - Throws: ``ConformanceFailure`` where an abandoned store keeps the new one out, or the error of `open`.
     func store() async throws -> any LocalStore {
         if let current { return current }
         if root != nil { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
@@ -49,8 +49,8 @@ actor Reopened {
         try await store?.close()
     }
 
-    /// Leaves the store as the end of a process does: nothing is closed, and nothing is let go. In folders of its own
-    /// the store goes on in a copy of what it has written so far.
+    /// Leaves the store as a killed process does: it is neither closed nor deallocated. With a root folder, the next
+    /// store opens a copy of the files written so far.
     func abandon() throws {
         guard let store = current else { return }
         abandoned.append(store)
@@ -61,7 +61,7 @@ actor Reopened {
         try FileManager.default.copyItem(atPath: left, toPath: folder)
     }
 
-    /// Closes all, at the end.
+    /// Closes the current store and all abandoned ones.
     func end() async throws {
         let left = abandoned
         abandoned = []

@@ -2,7 +2,7 @@ internal import HTTPTypes
 public import SluiceCore
 
 extension Response {
-    /// An answer of those bytes of text, said to be JSON. A name that no header field can have is left out.
+    /// Returns an answer with the text as its JSON body. Fields with a name that HTTP does not allow are left out.
     public static func json(_ status: Int, _ text: String, _ fields: [String: String] = [:]) -> Response {
         var head = HTTPResponse(status: .init(code: min(max(status, 0), 999)))
         head.headerFields[.contentType] = "application/json"

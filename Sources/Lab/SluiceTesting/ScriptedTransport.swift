@@ -1,7 +1,7 @@
 public import SluiceCore
 internal import Synchronization
 
-/// A transport that answers from a script and remembers what it was asked: for tests of filters and of whatever sends
+/// A transport that answers from a script and records the requests: for tests of filters and of code that sends
 /// requests.
 ///
 /// ```swift
@@ -11,16 +11,16 @@ internal import Synchronization
 /// let client = SluiceClient(endpoint: try Endpoint("http://example.net"), transport: transport)
 /// ```
 public final class ScriptedTransport: Transport {
-    /// What happens to one request.
+    /// The result of one request.
     public enum Step: Sendable {
-        /// It is answered.
+        /// The request is answered.
         case answer(Response)
-        /// It fails.
+        /// The request fails.
         case failure(any Error)
-        /// It is given to a function.
+        /// The request is given to a function.
         case call(@Sendable (Request) async throws -> Response)
 
-        /// It is answered with a JSON text and header fields.
+        /// Answers the request with a JSON text and header fields.
         public static func json(_ status: Int, _ text: String, _ fields: [String: String] = [:]) -> Step {
             .answer(.json(status, text, fields))
         }
@@ -33,7 +33,7 @@ public final class ScriptedTransport: Transport {
     private let state: Mutex<State>
     private let otherwise: Step
 
-    /// Takes one step for each request, in order, and `otherwise` for each one more.
+    /// Creates a transport that takes one step for each request, in order, and `otherwise` after the last step.
     public init(
         _ steps: [Step] = [], otherwise: Step = .failure(SluiceError(.network, "the script of the transport is over"))
     ) {
@@ -41,12 +41,12 @@ public final class ScriptedTransport: Transport {
         self.otherwise = otherwise
     }
 
-    /// Answers every request by a function.
+    /// Creates a transport that answers every request by a function.
     public convenience init(_ answer: @escaping @Sendable (Request) async throws -> Response) {
         self.init([], otherwise: .call(answer))
     }
 
-    /// The requests so far, in the order in which they came.
+    /// The requests so far, in the order of their arrival.
     public var requests: [Request] { state.withLock { $0.requests } }
 
     /// Adds a step to the script.
@@ -54,7 +54,7 @@ public final class ScriptedTransport: Transport {
 
     /// Takes the next step of the script.
     ///
-    /// - Throws: what the step says.
+    /// - Throws: the error of the step.
     public func send(_ request: Request) async throws -> Response {
         let step = state.withLock { state in
             state.requests.append(request)

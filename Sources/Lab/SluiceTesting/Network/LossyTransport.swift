@@ -2,24 +2,23 @@ internal import HTTPTypes
 public import SluiceCore
 internal import Synchronization
 
-/// A network that fails, in front of a transport that works: requests get lost, answers get lost after the server has
-/// acted on them, some requests arrive twice, some answers come from an overloaded gateway.
+/// A network that fails, in front of a transport that works. Requests get lost, answers get lost after the server has
+/// acted, some requests arrive twice, and some answers come from an overloaded gateway.
 ///
-/// A seed draws what happens to each request in turn. Give it to a client to see how an application fares on a bad
-/// line:
+/// The seed decides the fault of each request in turn. Use it to see how an application behaves on a bad line:
 ///
 /// ```swift
 /// let line = LossyTransport(AsyncHTTPTransport(), seed: 7)
 /// let client = SluiceClient(endpoint: endpoint, transport: line)
 /// ```
 public final class LossyTransport: Transport {
-    /// What can happen to a request.
+    /// A fault that can happen to a request.
     public enum Fault: String, Sendable, CaseIterable {
-        /// It never arrives.
+        /// The request never arrives.
         case requestLost
-        /// It arrives and is acted on, and the answer is lost.
+        /// The server acts on the request, and the answer is lost.
         case answerLost
-        /// It arrives twice, and the second answer is the one that comes back.
+        /// The request arrives twice, and the second answer comes back.
         case duplicated
         /// A gateway answers 503 in place of the server.
         case unavailable
@@ -36,25 +35,25 @@ public final class LossyTransport: Transport {
     private let inner: any Transport
     private let state: Mutex<State>
 
-    /// A line in front of `inner`.
+    /// Puts a lossy line in front of `inner`.
     ///
     /// - Parameters:
-    ///   - seed: what happens, and when, follows from it and from the order of the requests alone.
-    ///   - rate: which part of the requests is met by a fault, 0 to 1.
+    ///   - seed: determines the faults, together with the order of the requests.
+    ///   - rate: the share of requests with a fault, 0 to 1.
     public init(_ inner: any Transport, seed: UInt64, rate: Double = 0.4) {
         self.inner = inner
         state = Mutex(State(random: SeededGenerator(seed: seed), rate: min(max(rate, 0), 1)))
     }
 
-    /// How often each fault has happened so far.
+    /// The number of times that each fault has happened so far.
     public var counts: [Fault: Int] { state.withLock { $0.counts } }
-    /// How many requests were sent, those that were lost included.
+    /// The number of requests sent so far, lost ones included.
     public var requests: Int { state.withLock { $0.requests } }
 
-    /// From now on nothing happens to any request.
+    /// Ends all faults: from now on every request is answered.
     public func heal() { state.withLock { $0.rate = 0 } }
 
-    /// Sends the request, or does to it what the line does.
+    /// Sends the request, or applies the fault that the seed chose for it.
     ///
     /// - Throws: ``SluiceError`` of code `network` where the request or its answer is lost.
     public func send(_ request: Request) async throws -> Response {

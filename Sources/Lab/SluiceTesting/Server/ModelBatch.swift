@@ -50,11 +50,11 @@ struct ModelBatch {
     }
 }
 
-/// What the model server remembers of the requests that had an effect, by their ids.
+/// The answers to the requests that had an effect, by their request ids.
 struct ModelMemory {
     private var effects: [String: (asked: String, response: Response)] = [:]
 
-    /// The answer to a request with that id that was carried out before; 400 if it was another request.
+    /// Returns the answer to an earlier request with that id; 400 if the earlier one was a different request.
     func answer(to request: Request) -> Response? {
         guard let id = ModelCall.requestID.flatMap({ request.head.headerFields[$0] }), let known = effects[id] else {
             return nil

@@ -6,12 +6,12 @@ struct ModelCall {
     let method: HTTPRequest.Method
     let table: String?
     var id: RecordID?
-    /// The query's parameters, names in lower case, values decoded.
+    /// The query's parameters, with names in lower case and values decoded.
     let parameters: [String: String]
     let ifMatch: String?
     /// Whether the request asks for change tokens.
     let tracksChanges: Bool
-    /// The id by which a repeated request is known again (OASIS Repeatable Requests 1.0).
+    /// The id that marks a repeated request (OASIS Repeatable Requests 1.0).
     let repeatability: String?
     let body: JSON
 
@@ -37,7 +37,7 @@ struct ModelCall {
         body = (try? request.body.json) ?? .object
     }
 
-    /// What a list is asked for; `parse` reads the filter.
+    /// Returns the query of a list; `parse` reads the filter.
     func query(_ parse: (String) throws -> QueryExpression = { try QueryExpression(odata: $0) }) throws -> Query {
         var query = Query("")
         if let filter = parameters["$filter"], !filter.isEmpty { query.filter = try parse(filter) }
@@ -50,7 +50,7 @@ struct ModelCall {
         return query
     }
 
-    /// By bytes: a simulation reads hundreds of thousands of these in a second.
+    /// Splits by bytes, because a simulation splits hundreds of thousands of texts in a second.
     private static func split(_ text: some StringProtocol, _ mark: Unicode.Scalar, most: Int = .max) -> [Substring] {
         let text = Substring(text)
         return text.utf8.split(separator: UInt8(ascii: mark), maxSplits: most).map { Substring($0) }
@@ -75,7 +75,7 @@ struct ModelCall {
 }
 
 extension Response {
-    /// An answer of the model server.
+    /// Returns an answer of the model server.
     static func model(_ status: Int, _ body: JSON?, version: String? = nil) -> Response {
         var fields = HTTPFields()
         fields[.contentType] = "application/json"
@@ -85,7 +85,7 @@ extension Response {
             body: body.map { Body(json: $0) } ?? .empty)
     }
 
-    /// The answer, saying that the request's id was honoured, if it has one.
+    /// Returns the answer with a header field that the request's id was honoured, if the request has one.
     func accepted(_ request: Request) -> Response {
         guard let id = ModelCall.requestID, request.head.headerFields[id] != nil,
             let result = HTTPField.Name("Repeatability-Result")

@@ -2,10 +2,10 @@ internal import HTTPTypes
 public import SluiceCore
 internal import Synchronization
 
-/// A tables server in memory, behind the ``Transport`` protocol: what a sync test talks to instead of a socket.
+/// A tables server in memory, as a ``Transport``: sync tests talk to it instead of a socket.
 ///
 /// It speaks the Mobile Apps protocol (`azure-v2`) and shares no code with the embedded backend or with the engine's
-/// wire, so that a mistake in one does not hide in the other. Faults are put in between with ``onRequest(_:)``.
+/// wire, so that a mistake in one does not hide in the other. ``onRequest(_:)`` adds faults.
 ///
 /// ```swift
 /// let server = ModelServer()
@@ -13,42 +13,42 @@ internal import Synchronization
 /// let client = SluiceClient(endpoint: try Endpoint("http://model.test"), transport: server)
 /// ```
 public final class ModelServer: Transport {
-    /// What a test does to an exchange.
+    /// A fault that a test applies to a request or its answer.
     public enum Fault: Sendable {
-        /// Nothing: the request is answered.
+        /// No fault: the request is answered.
         case none
         /// The request is lost before the server sees it.
         case loseRequest
-        /// The server does what it is asked, and the answer is lost.
+        /// The server acts on the request, and the answer is lost.
         case loseAnswer
-        /// This is answered instead, and the server does nothing.
+        /// The server does nothing, and this response is returned.
         case answer(Response)
-        /// The server does what it is asked, and this is answered instead.
+        /// The server acts on the request, and this response is returned in place of its own.
         case answerAfter(Response)
     }
 
-    /// What the server can do besides.
+    /// An optional capability of the server.
     public enum Feature: Sendable, Hashable {
-        /// It takes several requests in one: `POST /tables/$batch`.
+        /// Accepts several requests in one: `POST /tables/$batch`.
         case batches
-        /// It remembers what requests with an id brought about, and answers a repeat with that.
+        /// Remembers the answer to each request with an id, and returns it to a repeat.
         case requestIDs
     }
 
-    /// What the server is able to do.
+    /// The traits of the server.
     public struct Traits: Sendable, Hashable {
-        /// Whether lists come with change tokens where they are asked for.
+        /// Whether lists come with change tokens for clients that request them.
         public var issuesChangeTokens = false
-        /// Whether it gives digests of its tables.
+        /// Whether the server answers requests for digests of its tables.
         public var givesDigests = false
-        /// Whether it looks at the order that is asked for; else rows come as they were first stored.
+        /// Whether the server sorts by the requested order; otherwise rows come in the order of their insertion.
         public var sorts = true
-        /// Whether rows of one time come in the order of their ids; else in one of its own.
+        /// Whether rows with the same time come in the order of their ids; otherwise the row inserted last comes first.
         public var sortsTiesByID = true
-        /// How many requests it says that one batch may have; nil where it says nothing.
+        /// The largest batch size that the server announces; nil for no announcement.
         public var saysBatchSize: Int?
 
-        /// A server that sorts, and no more.
+        /// Creates a server that sorts, and has no other trait.
         public init() {}
     }
 
@@ -64,11 +64,11 @@ public final class ModelServer: Transport {
         var version: Int64 = 0
         var pageSize: Int
         var features: Set<Feature> = []
-        /// By how many ticks the web server's clock is ahead of the one that stamps rows.
+        /// The ticks by which the web server's clock is ahead of the clock that stamps rows.
         var ahead: Int64 = 0
         var memory = ModelMemory()
 
-        /// A version never used before, and a time later than all before.
+        /// Returns an unused version, and a time later than all before.
         mutating func stamp() -> ModelStamp {
             version += 1
             ticks += 10_000
@@ -76,28 +76,28 @@ public final class ModelServer: Transport {
         }
     }
 
-    /// A server without rows.
+    /// Creates a server without rows.
     ///
     /// - Parameters:
-    ///   - pageSize: the most rows it sends at once.
-    ///   - start: its clock, which moves on by a millisecond with each change.
+    ///   - pageSize: the largest number of rows in a response.
+    ///   - start: the server's first time; each change adds a millisecond.
     public init(pageSize: Int = 50, start: Timestamp = Timestamp(ticks: 17_000_000_000_000_000)) {
         state = Mutex(State(ticks: start.ticks, pageSize: pageSize))
     }
 
-    /// Says what the server can do besides; nothing of it to begin with.
+    /// Sets the optional capabilities; at first there are none.
     public func offer(_ features: Set<Feature>) { state.withLock { $0.features = features } }
 
-    /// Makes the server one that is able to do that.
+    /// Sets the traits of the server.
     public func set(_ traits: Traits) { state.withLock { $0.traits = traits } }
 
-    /// Forgets the change tokens that were issued so far.
+    /// Invalidates the change tokens issued so far.
     public func expireTokens() { state.withLock { $0.epoch += 1 } }
 
-    /// Asks `hook` about every request before it is answered.
+    /// Calls `hook` for every request before it is answered.
     public func onRequest(_ hook: (@Sendable (Request) async -> Fault)?) { state.withLock { $0.hook = hook } }
 
-    /// The requests so far, lost ones included, as they arrived.
+    /// The requests so far, lost ones included, in the order of their arrival.
     public var requests: [Request] { state.withLock { $0.log } }
 
     /// The requests so far as `METHOD path`, decoded, without the query.
@@ -108,12 +108,12 @@ public final class ModelServer: Transport {
     /// Forgets the requests so far.
     public func clearLog() { state.withLock { $0.log = [] } }
 
-    /// All rows of a table, deleted ones included, by id, as they go over the wire.
+    /// Returns all rows of a table by id, deleted ones included, in their wire form.
     public func rows(_ table: String) -> [RecordID: JSON] {
         state.withLock { ($0.tables[table]?.rows ?? [:]).mapValues(\.wire) }
     }
 
-    /// Adds rows, or changes those that are there, as another client would.
+    /// Adds or changes rows, as another client would.
     public func seed(_ table: String, _ records: [JSON]) {
         state.withLock { state in
             for record in records {
@@ -137,17 +137,17 @@ public final class ModelServer: Transport {
         }
     }
 
-    /// Takes a row away without a trace.
+    /// Removes a row without a tombstone.
     public func hardDelete(_ table: String, _ id: RecordID) {
         state.withLock { _ = $0.tables[table]?.rows.removeValue(forKey: id) }
     }
 
-    /// Marks a row as deleted, and leaves its time and its place among the changes as they are.
+    /// Marks a row as deleted, but leaves its time and its position among the changes unchanged.
     public func deleteUntold(_ table: String, _ id: RecordID) {
         state.withLock { $0.tables[table]?.rows[id]?.isDeleted = true }
     }
 
-    /// Changes the shape of a table's rows, as who looks after the database would: their versions and times stay.
+    /// Changes the shape of a table's rows as a database migration does: versions and times stay.
     public func reshape(_ table: String, to name: String? = nil, _ change: @Sendable (JSON) -> JSON = { $0 }) {
         state.withLock { state in
             guard var shaped = state.tables.removeValue(forKey: table) else { return }
@@ -160,24 +160,25 @@ public final class ModelServer: Transport {
         }
     }
 
-    /// Gives several rows one and the same time of change.
+    /// Sets the time of change of several rows to the same value.
     public func restamp(_ table: String, _ ids: [RecordID], at time: Timestamp) {
         state.withLock { state in for id in ids { state.tables[table]?.rows[id]?.updatedAt = time } }
     }
 
-    /// Sets the clock that stamps rows and answers, forth or back.
+    /// Moves the clock that stamps rows and answers, forward or back.
     public func setClock(by duration: Duration) { state.withLock { $0.ticks += Self.ticks(duration) } }
 
-    /// Has the web server's clock, which `Date` comes from, be ahead of the one that stamps rows.
+    /// Moves the web server's clock, the source of `Date`, ahead of the clock that stamps rows.
     public func setDateAhead(by duration: Duration) { state.withLock { $0.ahead = Self.ticks(duration) } }
 
     private static func ticks(_ duration: Duration) -> Int64 {
         duration.components.seconds * Timestamp.ticksPerSecond + duration.components.attoseconds / 100_000_000_000
     }
 
-    /// Answers a request, with the fault that the hook asks for.
+    /// Answers a request, with the fault that the hook returns.
     public func send(_ request: Request) async throws -> Response {
-        // What the engine does with an attempt holds its store, whose owner may hold this server.
+        // The sealing closures of an attempt hold the engine's store, and the store's owner may hold this server: a
+        // cycle.
         var logged = request
         (logged.context.seal, logged.context.unsealed) = (nil, nil)
         let hook = state.withLock { [logged] state in
@@ -230,7 +231,7 @@ extension ModelServer.State {
         return remembers ? response.accepted(request) : response
     }
 
-    /// Answers each part; those of a group have an effect together or none.
+    /// Answers each part of a batch. The parts of a group take effect together or not at all.
     fileprivate mutating func answer(_ batch: ModelBatch) -> Response {
         var answers: [(id: String, response: Response)] = []
         var failed: Set<String> = []
@@ -257,10 +258,10 @@ extension ModelServer.State {
     }
 }
 
-/// What a change gives a row.
+/// The version, time and number that a change gives a row.
 struct ModelStamp {
     var version: String
     var time: Timestamp
-    /// The place of the change among all.
+    /// The position of the change among all changes.
     var number: Int64
 }

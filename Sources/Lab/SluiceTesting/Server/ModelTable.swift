@@ -8,7 +8,7 @@ struct ModelRow {
     var createdAt: Timestamp
     var updatedAt: Timestamp
     var isDeleted = false
-    /// The place of its last change, and of its first, among all changes.
+    /// The positions of the row's last change and of its first among all changes.
     var change: Int64 = 0
     var serial: Int64 = 0
 
@@ -33,7 +33,7 @@ struct ModelRow {
 
     static let system: Set<PropertyName> = ["version", "createdAt", "updatedAt", "deleted"]
 
-    /// The row as it goes over the wire.
+    /// The row in its wire form.
     var wire: JSON {
         var wire = fields
         wire["version"] = JSON(version)
@@ -142,9 +142,9 @@ struct ModelTable {
     }
 }
 
-/// What a model server with change tokens and digests answers.
+/// Change tokens and digests of the model server.
 extension ModelTable {
-    /// The changes after a token, or all rows, in the order in which they were made.
+    /// Returns the changes after a token, or all rows, in the order of their changes.
     func changes(_ call: ModelCall) throws -> Response {
         let query = try call.query()
         let evaluator = try QueryEvaluator(Query("", filter: query.filter), schema: nil)
@@ -173,7 +173,7 @@ extension ModelTable {
         return response
     }
 
-    /// The digest of the rows that match, whole and by ranges.
+    /// Returns the digest of the matching rows, as a whole and by ranges.
     func digest(_ call: ModelCall) -> Response {
         guard let query = try? call.query(),
             let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
@@ -205,7 +205,7 @@ extension ModelTable {
 }
 
 extension ModelRow {
-    /// What is said of a row that a query no longer has.
+    /// The tombstone sent for a row that no longer matches the query.
     var removed: JSON {
         ["id": JSON(id), "version": JSON(version), "deleted": true, "@removed": ["reason": "changed"]]
     }

@@ -2,24 +2,24 @@ internal import Foundation
 public import SluiceCore
 internal import SluiceSQLite
 
-/// A kind of store that simulated devices keep their data in.
+/// A kind of store for simulated devices.
 public struct SimulatedStores: Sendable {
-    /// Its name, in reports.
+    /// The name, in reports.
     public let name: String
-    /// Whether its calls do their work on threads of their own, as those of `SQLiteStore` do.
+    /// Whether its calls run on threads of their own, as those of `SQLiteStore` do.
     let usesThreads: Bool
-    /// Whether a process that begins opens its device's store anew, and closes it before.
+    /// Whether each new process closes its device's store and opens it again.
     let isReopened: Bool
-    /// Makes what a device keeps its data on: it opens the store.
+    /// Creates the storage of a device, and returns a function that opens its store.
     let make: @Sendable () async throws -> @Sendable () throws -> any LocalStore
 
-    /// A kind of store.
+    /// Creates a kind of store.
     ///
     /// - Parameters:
-    ///   - name: its name, in reports.
-    ///   - usesThreads: whether its calls do their work on threads of their own. The simulator then waits for each
-    ///     call, so that the threads' speed changes nothing.
-    ///   - make: makes an empty store. It lives as long as its device, through the ends of processes.
+    ///   - name: the name, in reports.
+    ///   - usesThreads: whether its calls run on threads of their own. The simulator then waits for each call, so that
+    ///     the threads' speed changes nothing.
+    ///   - make: makes an empty store, which exists as long as its device, across the ends of processes.
     public init(
         _ name: String, usesThreads: Bool = false, make: @escaping @Sendable () async throws -> any LocalStore
     ) {
@@ -43,9 +43,9 @@ public struct SimulatedStores: Sendable {
     public static let memory = SimulatedStores("memory") { MemoryStore() }
     /// Stores of SQLite, in memory.
     public static let sqlite = SimulatedStores("sqlite", usesThreads: true) { try SQLiteStore(path: ":memory:") }
-    /// Stores of SQLite, each in a file of its own in the folder for temporary ones: each process opens it anew.
+    /// Stores of SQLite, each in a file of its own in the temporary folder; each process reopens it.
     public static let file = files("file") { nil }
-    /// Encrypted stores of SQLite, likewise.
+    /// Encrypted stores of SQLite, each in such a file.
     public static let encrypted = files("encrypted") {
         .key(try StoreKey(repeatElement(0x5C, count: StoreKey.byteCount)))
     }
@@ -63,13 +63,13 @@ public struct SimulatedStores: Sendable {
         }
     }
 
-    /// What Sluice tests itself with: in memory, and one in twenty in files of SQLite.
+    /// The kinds of Sluice's own tests: in memory, and one in twenty in files of SQLite.
     public static let mixed: [SimulatedStores] = Array(repeating: .memory, count: 19) + [.file]
-    /// The kinds that are there, to be chosen by their names.
+    /// The kinds that can be chosen by their names.
     public static let all: [SimulatedStores] = [.memory, .sqlite, .file, .encrypted]
 }
 
-/// A folder that is removed with the value.
+/// A folder that is removed when the value is deallocated.
 package final class TrialFolder: Sendable {
     package let path: String
 

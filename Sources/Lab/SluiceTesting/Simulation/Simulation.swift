@@ -1,28 +1,28 @@
 /// Plays stories of devices, their users and a server, with all the faults of network, server, process and store, and
 /// checks after every step that nothing was lost, doubled, skipped or invented.
 ///
-/// It drives the shipped engine, filter chain and stores; only transport, clock, ids, chance and waiting are its own.
-/// All that happens follows from the seed: the same seed tells the same story, every time.
+/// It drives the shipped engine, filter chain and stores; only transport, clock, ids, random numbers and waiting are
+/// its own. All events follow from the seed: the same seed produces the same run, every time.
 ///
 /// ```swift
 /// let report = Simulation().run(seeds: 1...1000)
 /// print(report)
 /// ```
 public struct Simulation: Sendable {
-    /// What the stories are made of.
+    /// The configuration of the stories.
     public let configuration: SimulationConfiguration
 
-    /// A simulation.
+    /// Creates a simulation.
     public init(_ configuration: SimulationConfiguration = SimulationConfiguration()) {
         self.configuration = configuration
     }
 
-    /// Plays the stories of those seeds, on the thread that calls, and returns when all are done.
+    /// Plays the stories of those seeds on the calling thread, and returns when all are done.
     ///
     /// - Parameters:
     ///   - seeds: the seeds.
-    ///   - mostFailures: after how many failures to stop. Each is shrunk, which takes a while.
-    ///   - progress: told after each seed.
+    ///   - mostFailures: the number of failures after which to stop. Each is shrunk, which takes a while.
+    ///   - progress: called after each seed.
     /// - Returns: counts, and for each failure the smallest story that still shows it.
     public func run(
         seeds: some Sequence<UInt64>, mostFailures: Int = 10, progress: ((SimulationReport) -> Void)? = nil
@@ -38,15 +38,15 @@ public struct Simulation: Sendable {
         return report
     }
 
-    /// The story that a seed stands for, with this configuration.
+    /// Returns the story of a seed with this configuration.
     public func story(of seed: UInt64) -> SimulationStory {
         var generator = StoryGenerator(seed: seed, configuration: configuration)
         return generator.story()
     }
 
-    /// Plays one story, on the thread that calls.
+    /// Plays one story on the calling thread.
     ///
-    /// - Parameter keepsTrace: whether to keep what happened, line by line.
+    /// - Parameter keepsTrace: whether to record the events, line by line.
     public func play(_ story: SimulationStory, keepsTrace: Bool = false) -> SimulationOutcome {
         do {
             let world = try SimulationWorld(story, configuration, keepsTrace: keepsTrace)
@@ -63,7 +63,7 @@ public struct Simulation: Sendable {
         }
     }
 
-    /// Shrinks a story that fails, and tells it.
+    /// Shrinks a failing story, and plays the result with a trace.
     private func failure(_ story: SimulationStory, _ violation: SimulationViolation) -> SimulationReport.Failure {
         let small = StoryShrinker(simulation: self, invariant: violation.invariant).shrink(story)
         let outcome = play(small, keepsTrace: true)

@@ -1,7 +1,7 @@
 public import SluiceCore
 
-/// What simulations are made of. The default is what Sluice tests itself with; put your own conflict handlers, filters,
-/// stores and server quirks into it and run them on as many seeds as you like.
+/// The configuration of simulations. The default is the one of Sluice's own tests. Add your own conflict handlers,
+/// filters, stores and server quirks, and run them on as many seeds as you like.
 ///
 /// ```swift
 /// var configuration = SimulationConfiguration()
@@ -9,38 +9,38 @@ public import SluiceCore
 /// let report = Simulation(configuration).run(seeds: 1...1000)
 /// ```
 public struct SimulationConfiguration: Sendable {
-    /// How many devices there may be, 1 to 5. Default 1 to 5.
+    /// The range of the number of devices, 1 to 5. Default 1 to 5.
     public var devices: ClosedRange<Int>
-    /// How many things are done before all is well again. Default 30 to 60, which makes about 200 steps.
+    /// The range of the number of actions with faults. Default 30 to 60, which makes about 200 steps.
     public var actions: ClosedRange<Int>
-    /// The stores that devices keep their data in; each seed draws one. Default: in memory.
+    /// The stores of the devices; each seed draws one. Default: in memory.
     public var stores: [SimulatedStores]
     /// The wires; each seed draws one.
     public var wires: [Dialect]
     /// The faults that may happen; each seed draws some.
     public var faults: Set<SimulationFault>
-    /// What servers may do other than good ones would; each seed draws some.
+    /// The traits of imperfect servers; each seed draws some.
     public var habits = Set(SimulationHabit.allCases)
-    /// Your conflict handlers. With none each seed draws one of the simulator's own, or none. One that throws has its
-    /// operation held, which is no violation; one whose decision drops what both sides have is one.
+    /// Your conflict handlers. Without any, each seed draws one of the simulator's own, or none. If a handler throws,
+    /// its operation is held, which is no violation. A decision that drops common data of both sides is a violation.
     public var conflictHandlers: [any ConflictHandler]
     /// Invariants of your own, checked at the end of each story.
     public var rules: [SimulationRule] = []
-    /// What happens to conflicts that no handler decides; nil draws it for each seed.
+    /// The policy for conflicts that no handler decides; nil draws one for each seed.
     public var conflictPolicy: ConflictPolicy?
     /// Your filters, the outermost first.
     public var filters: [any Filter]
-    /// What your server does otherwise: takes a request and the model's answer to it, and gives the answer to send.
+    /// The deviation of your server: takes a request and the model's answer to it, and returns the answer to send.
     public var quirk: (@Sendable (Request, Response) -> Response)?
 
-    /// Your hooks. What they do to rows is seen by the oracle: one that keeps a record from being what was written, or
-    /// what the server sent, is found.
+    /// Your hooks. The checker sees their changes to rows: a hook is reported if a record no longer equals the write or
+    /// the server's row.
     public var hooks: [any SyncHook] = []
-    /// How probable it is that a hook fails, takes its time, or has an operation skipped, deferred, changed or held in
-    /// the place of what it would say. Default 0.
+    /// The probability that a hook fails, takes its time, or skips, defers, changes or holds an operation instead of
+    /// its own decision. Default 0.
     public var hookMishaps = 0.0
 
-    /// A configuration.
+    /// Creates a configuration.
     public init(
         devices: ClosedRange<Int> = 1...5, actions: ClosedRange<Int> = 30...60,
         stores: [SimulatedStores] = [.memory],
@@ -64,7 +64,7 @@ public struct SimulationConfiguration: Sendable {
     }
 }
 
-/// An invariant of your own, which is checked of every device when all is well again at the end of a story.
+/// An invariant of your own. It is checked on every device at the end of a story, without faults.
 ///
 /// ```swift
 /// var configuration = SimulationConfiguration()
@@ -76,29 +76,29 @@ public struct SimulationConfiguration: Sendable {
 /// ]
 /// ```
 public struct SimulationRule: Sendable {
-    /// The rule's name, which stands in the violation.
+    /// The rule's name, which appears in the violation.
     public let name: String
     let problem: @Sendable (End) -> String?
 
-    /// A rule.
+    /// Creates a rule.
     ///
-    /// - Parameter problem: returns what is wrong, or nil.
+    /// - Parameter problem: returns a description of the problem, or nil.
     public init(_ name: String, _ problem: @escaping @Sendable (End) -> String?) {
         self.name = name
         self.problem = problem
     }
 
-    /// The end of a story, as one device has it. The tables are `items` and `notes`.
+    /// The end of a story on one device. The tables are `items` and `notes`.
     public struct End: Sendable {
         /// The device's number, from 0.
         public let device: Int
         let tables: [String: [JSON]]
         let serverTables: [String: [JSON]]
 
-        /// The rows that the device has, its own changes among them, by their ids.
+        /// Returns the device's rows in the order of their ids, with its own changes.
         public func local(_ table: String) -> [JSON] { tables[table] ?? [] }
 
-        /// The server's rows that are not deleted, by their ids.
+        /// Returns the server's rows that are not deleted, in the order of their ids.
         public func server(_ table: String) -> [JSON] { serverTables[table] ?? [] }
     }
 }

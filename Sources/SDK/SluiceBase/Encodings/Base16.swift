@@ -1,11 +1,11 @@
 /// Bytes as hexadecimal digits (RFC 4648, section 8).
 package enum Base16 {
-    /// The bytes in small letters, two digits for each.
+    /// Returns the bytes in small letters, two digits for each.
     package static func text(_ bytes: some Collection<UInt8>) -> String {
         String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
     }
 
-    /// The bytes of a text in small letters or capitals; nil for any other text.
+    /// Returns the bytes of a text in small letters or capitals; nil for any other text.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         var output: [UInt8] = []
         var high: UInt8?
@@ -21,10 +21,10 @@ package enum Base16 {
         return high == nil ? output : nil
     }
 
-    /// The digit of a value below 16.
+    /// Returns the digit of a value below 16.
     package static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
-    /// What a digit stands for.
+    /// Returns the value of a hexadecimal digit; nil for any other byte.
     package static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - 0x30

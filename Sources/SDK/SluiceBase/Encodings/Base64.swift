@@ -12,7 +12,7 @@ package enum Base64 {
         String(decoding: unpadded(bytes).map(addressDigit), as: UTF8.self)
     }
 
-    /// The digit as it is in addresses.
+    /// Returns the digit of the address alphabet (RFC 4648, section 5).
     package static func addressDigit(_ digit: UInt8) -> UInt8 {
         switch digit {
         case UInt8(ascii: "+"): UInt8(ascii: "-")
@@ -21,7 +21,7 @@ package enum Base64 {
         }
     }
 
-    /// The bytes of a text in either alphabet, padded or not; nil if it is not base64.
+    /// Returns the bytes of a text in either alphabet, padded or not; nil if it is not base64.
     package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let digits = text.utf8.prefix { $0 != UInt8(ascii: "=") }
         let padding = text.utf8.dropFirst(digits.count)
@@ -31,12 +31,12 @@ package enum Base64 {
         return bytes
     }
 
-    /// The bytes of a text as lenient readers take it: up to its padding, and whatever the last bits are.
+    /// Returns the bytes of a text as lenient readers take it: up to its padding, with any last bits.
     package static func lenientBytes(_ text: some StringProtocol) -> [UInt8]? {
         decoded(text.utf8.prefix { $0 != UInt8(ascii: "=") })?.bytes
     }
 
-    /// - Returns: also whether no bit is left over.
+    /// - Returns: the bytes, and whether no bit is left over.
     private static func decoded(_ digits: some Sequence<UInt8>) -> (bytes: [UInt8], isWhole: Bool)? {
         var output: [UInt8] = []
         var (bits, count) = (0 as UInt32, 0 as UInt32)
@@ -53,7 +53,7 @@ package enum Base64 {
         return (output, count < 6 && bits == 0)
     }
 
-    /// What a digit of either alphabet stands for.
+    /// Returns the value of a digit of either alphabet; nil for any other byte.
     package static func value(of digit: UInt8) -> UInt32? {
         switch digit {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
@@ -65,8 +65,8 @@ package enum Base64 {
         }
     }
 
-    /// The digits that `bytes` always have, wherever they stand in what is encoded. `skipped` is how many bytes come
-    /// before them, modulo 3. Digits that also depend on the bytes around are left out.
+    /// Returns the digits that `bytes` always produce inside a longer text, with any neighbours. `skipped` is the
+    /// number of bytes before them, modulo 3. Digits that also depend on the neighbours are left out.
     package static func inner(_ bytes: [UInt8], after skipped: Int) -> [UInt8] {
         let first = (skipped * 8 + 5) / 6
         let last = (skipped + bytes.count) * 8 / 6

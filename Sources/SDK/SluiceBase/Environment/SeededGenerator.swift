@@ -1,5 +1,5 @@
-/// A small generator (SplitMix64): numbers that follow from a seed alone, for tests and for scripts that have to be
-/// played again.
+/// A small random generator (SplitMix64). Its numbers follow from a seed alone, for tests and for scripts that must be
+/// repeatable.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

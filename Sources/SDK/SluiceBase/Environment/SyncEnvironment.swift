@@ -6,24 +6,24 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// What the library takes from the world besides store and server: the time, new ids, waiting and chance. A test or a
-/// simulator brings its own.
+/// The library's view of the outside world, besides store and server: the time, new ids, waiting and random numbers. A
+/// test or a simulator provides its own.
 public struct SyncEnvironment: Sendable {
-    /// The time now.
+    /// Returns the present time.
     public var now: @Sendable () -> Timestamp
-    /// A new id for a record, an operation or a request: unique wherever it is made.
+    /// Returns a new, globally unique id for a record, an operation or a request.
     public var makeID: @Sendable () -> String
-    /// Waits: between attempts, and until the next run of a schedule. Throws `CancellationError` when the task is
+    /// Waits: between attempts, and until the next run of a schedule. It throws `CancellationError` when the task is
     /// cancelled.
     public var sleep: @Sendable (Duration) async throws -> Void
-    /// A number from 0 to 1, by which pauses differ, so that many clients do not come back at once.
+    /// Returns a number from 0 to 1. Pauses vary by it, so that many clients do not return at once.
     public var random: @Sendable () -> Double
-    /// Told when a commit point is reached, on either side of it. What it throws is thrown by the engine, as if the
-    /// process had ended there: for simulators and tests. Does nothing by default.
+    /// Called before and after each commit point. The engine rethrows its errors, as if the process had ended there:
+    /// for simulators and tests. Does nothing by default.
     public var reached: @Sendable (CommitPoint, CommitPoint.Side) async throws -> Void
-    /// Where tasks run that belong to no caller; nil for where they do anyway. For simulators.
+    /// The executor of tasks that belong to no caller; nil for the default one. For simulators.
     package var executor: (any TaskExecutor)?
-    /// Where the sync context publishes commits; ``changes`` reads it.
+    /// The object to which the sync context publishes commits; ``changes`` reads it.
     package var publisher: (any Sendable)?
 
     /// An environment.
@@ -40,39 +40,39 @@ public struct SyncEnvironment: Sendable {
         self.reached = reached
     }
 
-    /// The machine's clock and chance, and ids that are UUIDs of version 7.
+    /// The machine's clock and random numbers, and ids that are UUIDs of version 7.
     public static let system: SyncEnvironment = {
         let ids = UUIDv7Source()
         return SyncEnvironment(now: { SystemClock.now() }, makeID: { ids.next(at: SystemClock.now()) })
     }()
 }
 
-/// A place at which something becomes durable: between two of them a process may end, and nothing is lost.
+/// A point at which data becomes durable. A process may end between two of them without a loss.
 ///
-/// ``SyncEnvironment/reached`` is told before and after each, so that a test can end the process there.
+/// ``SyncEnvironment/reached`` is called before and after each, so that a test can end the process there.
 public enum CommitPoint: String, Sendable, Hashable, CaseIterable {
     /// A local change: row and operation.
     case localChange
     /// An operation is sealed: its final body and its request id, before the first byte goes out.
     case sealed
-    /// An answer is here, and nothing of it is stored yet.
+    /// An answer has arrived, and nothing of it is stored yet.
     case answered
-    /// What the answer means is stored: row, base and queue together.
+    /// The result of an answer is stored: row, base and queue together.
     case applied
     /// A page's rows and the cursor after them.
     case page
-    /// A query lets rows go.
+    /// A query releases rows.
     case membership
-    /// The tables a store holds are changed.
+    /// The tables of a store are changed.
     case schema
     /// A store's key is changed.
     case key
 
-    /// On which side of a commit point something happens.
+    /// The side of a commit point.
     public enum Side: String, Sendable, Hashable, CaseIterable {
         /// Nothing of it is durable yet.
         case before
-        /// All of it is.
+        /// All of it is durable.
         case after
     }
 }
@@ -87,8 +87,8 @@ package enum SystemClock {
     }
 }
 
-/// Makes UUIDs of version 7 (RFC 9562, section 5.7): milliseconds first, so that new rows land at an index's end, then
-/// a counter that keeps ids of one millisecond in order (section 6.2, method 1), then random bits.
+/// Makes UUIDs of version 7 (RFC 9562, section 5.7). They begin with the milliseconds, so that new rows are added at an
+/// index's end. Then come a counter that orders the ids of one millisecond (section 6.2, method 1), and random bits.
 final class UUIDv7Source: Sendable {
     private struct State {
         var milliseconds: UInt64 = 0
@@ -98,7 +98,7 @@ final class UUIDv7Source: Sendable {
 
     package init() {}
 
-    /// A new id, larger than every one this source has made before.
+    /// Returns a new id, larger than all earlier ones of this source.
     package func next(at time: Timestamp) -> String {
         var generator = SystemRandomNumberGenerator()
         return next(at: time, using: &generator)

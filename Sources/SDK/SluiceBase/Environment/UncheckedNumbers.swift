@@ -1,6 +1,6 @@
-// Swift's conversions of a floating-point number that end the process where it does not fit. Each is declared here once
-// more, as deprecated: this declaration hides Swift's own, and Package.swift makes its use an error in every target. What
-// to use instead is in CheckedNumbers.swift. A literal is not meant by that: `Double` is what may be anything.
+// Swift's conversions of a floating-point number that end the process where it does not fit. Each is declared here
+// again, as deprecated: this declaration hides Swift's own, and Package.swift makes its use an error in every target.
+// CheckedNumbers.swift has the replacements. Literals are not affected, only values of type `Double`.
 
 extension Int {
     @available(*, deprecated, message: "ends the process where it does not fit: use Int64(nearest:) or init(exactly:)")

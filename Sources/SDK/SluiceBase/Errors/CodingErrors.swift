@@ -1,4 +1,4 @@
-/// An error in words, for the sentence of another: Swift's own of coding describe themselves as source text.
+/// Returns an error as text for a larger message, because Swift's coding errors describe themselves as source text.
 func words(of error: any Error) -> String {
     switch error {
     case DecodingError.keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
@@ -10,7 +10,7 @@ func words(of error: any Error) -> String {
     }
 }
 
-/// The way to a value: `lines[0].price`.
+/// Returns the path of a value: `lines[0].price`.
 private func place(_ path: [any CodingKey]) -> String {
     let place = path.reduce(into: "") { place, key in
         place += key.intValue.map { "[\($0)]" } ?? (place.isEmpty ? "" : ".") + key.stringValue

@@ -1,5 +1,5 @@
 extension BinaryInteger {
-    /// The number with its thousands apart: `12,345`.
+    /// The number with separators between the thousands: `12,345`.
     package var grouped: String {
         let digits = Array(String(magnitude))
         var text = self < 0 ? "-" : ""
@@ -10,8 +10,7 @@ extension BinaryInteger {
         return text
     }
 
-    /// The number and its noun, as every message has them: `1 row`, `2 rows`. A sentence around it has no verb whose form
-    /// depends on the number.
+    /// Returns the number and its noun for messages: `1 row`, `2 rows`. No verb around it should depend on the number.
     package func counted(_ noun: String, _ plural: String? = nil) -> String {
         "\(grouped) \(self == 1 ? noun : plural ?? noun + "s")"
     }

@@ -1,10 +1,10 @@
-/// What an id may be.
+/// The rules for ids.
 package enum IDRules {
     /// Checks a record's id.
     ///
-    /// A new record keeps to the rule of all clients of the family: 1 to 255 characters, not blank, no control
-    /// character, none of `" + ? \ / \``. Servers have records with other ids all the same, and what a pull brings can
-    /// be changed: the id goes percent-encoded. The exceptions are `.` and `..`, which no path can name.
+    /// A new id follows the rule of all clients of this family: 1 to 255 characters, not blank, no control character,
+    /// none of `" + ? \ / \``. Servers may have records with other ids, and pulled records can be changed, because the
+    /// id is percent-encoded. The exceptions are `.` and `..`, which no path can name.
     package static func validate(id: RecordID, table: String, isNew: Bool = false) throws(SluiceError) {
         func refusal(_ reason: String) -> SluiceError {
             SluiceError(.invalidRecord, reason, table: table, recordID: id)
@@ -21,9 +21,9 @@ package enum IDRules {
         }
     }
 
-    /// Whether the text keeps to the rule of new ids.
+    /// Whether the text follows the rule of new ids.
     package static func isValid(id: String) -> Bool {
-        // What most ids are made of: letters and digits of ASCII, with hyphens.
+        // Most ids consist of ASCII letters and digits with hyphens.
         let isPlain = id.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == 0x2D }
         if isPlain { return (1...255).contains(id.utf8.count) }
         let forbidden: Set<Unicode.Scalar> = ["\"", "+", "?", "\\", "/", "`"]

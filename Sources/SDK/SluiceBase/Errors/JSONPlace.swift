@@ -1,33 +1,33 @@
-/// A value of a JSON document that is read strictly, with its place, so that every refusal names the place: the
-/// document, the JSON pointer (RFC 6901), what was expected and what is there.
+/// A value of a JSON document that is read strictly, with its position. Every refusal names the document, the JSON
+/// pointer (RFC 6901), the expected value and the actual one.
 package struct JSONPlace {
     /// The value.
     package let value: JSON
-    /// The document's name, with which refusals begin: `plugin.json`.
+    /// The document's name at the start of refusals: `plugin.json`.
     package let document: String
-    /// The place in the document; empty for the whole of it.
+    /// The JSON pointer of the value; empty for the whole document.
     package let pointer: String
 
-    /// The value at a place.
+    /// Creates the value at a JSON pointer.
     package init(_ value: JSON, in document: String, at pointer: String = "") {
         self.value = value
         self.document = document
         self.pointer = pointer
     }
 
-    /// The value of a member, or the element at an index, which has that text.
+    /// Returns the value of the member, or of the element, with that name or index.
     package func child(_ value: JSON, _ name: String) -> JSONPlace {
         JSONPlace(value, in: document, at: pointer + "/" + Self.escaped(name))
     }
 
-    /// A name as a JSON pointer has it.
+    /// Returns a name as a part of a JSON pointer.
     package static func escaped(_ name: String) -> String {
         guard name.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return name }
         return name.split(separator: "~", omittingEmptySubsequences: false).joined(separator: "~0")
             .split(separator: "/", omittingEmptySubsequences: false).joined(separator: "~1")
     }
 
-    /// The value as a text of 1 to `longest` bytes.
+    /// Returns the value as a text of 1 to `longest` bytes.
     package func text(upTo longest: Int = 1_024) throws(SluiceError) -> String {
         guard let text = value.string else { throw expected("a text") }
         guard !text.isEmpty else { throw expected("a text that is not empty") }
@@ -35,13 +35,13 @@ package struct JSONPlace {
         return text
     }
 
-    /// The value as true or false.
+    /// Returns the value as true or false.
     package func flag() throws(SluiceError) -> Bool {
         guard let flag = value.bool else { throw expected("true or false") }
         return flag
     }
 
-    /// The value as a whole number in a range.
+    /// Returns the value as a whole number in a range.
     package func integer(in range: ClosedRange<Int>) throws(SluiceError) -> Int {
         guard let integer = value.int, let number = Int(exactly: integer), range.contains(number) else {
             throw expected("a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -49,7 +49,7 @@ package struct JSONPlace {
         return number
     }
 
-    /// The value as one of the texts that are allowed.
+    /// Returns the value as one of the allowed texts.
     package func choice(of allowed: [String]) throws(SluiceError) -> String {
         guard let text = value.string, allowed.contains(text) else {
             let hint = value.string.flatMap { NearestKey.suggestion(for: $0, among: allowed) } ?? ""
@@ -58,21 +58,21 @@ package struct JSONPlace {
         return text
     }
 
-    /// The value as a list of at most that many elements.
+    /// Returns the value as a list of at most that many elements.
     package func elements(upTo most: Int) throws(SluiceError) -> [JSONPlace] {
         guard value.kind == .array else { throw expected("a list") }
         guard value.count <= most else { throw expected("a list of at most \(most)") }
         return (value.elements ?? []).enumerated().map { child($0.element, String($0.offset)) }
     }
 
-    /// The value as an object of at most that many members, whose names the author chooses, in order.
+    /// Returns the members of an object in order, at most that many. Their names are chosen by the document's author.
     package func entries(upTo most: Int) throws(SluiceError) -> [(name: String, place: JSONPlace)] {
         guard value.kind == .object else { throw expected("an object") }
         guard value.count <= most else { throw expected("an object of at most \(most) members") }
         return (value.members ?? []).map { ($0.name.text, child($0.value, $0.name.text)) }
     }
 
-    /// The value as an object of which every name is known.
+    /// Returns the members of an object that has only known names.
     package func members(_ known: [String]) throws(SluiceError) -> [String: JSONPlace] {
         guard value.kind == .object else { throw expected("an object") }
         var members: [String: JSONPlace] = [:]
@@ -87,18 +87,18 @@ package struct JSONPlace {
         return members
     }
 
-    /// A refusal that names what was expected and what is there.
+    /// Returns a refusal with the expected value and the actual one.
     package func expected(_ expectation: String, _ hint: String = "") -> SluiceError {
         refusal("expected \(expectation), found \(Self.words(for: value))\(hint)")
     }
 
-    /// A refusal of the value.
+    /// Returns a refusal of the value.
     package func refusal(_ reason: String) -> SluiceError {
         let place = pointer.isEmpty ? "" : " \(Self.printable(pointer))"
         return SluiceError(.invalidArgument, "\(document)\(place): \(reason)")
     }
 
-    /// A value, for a person: a scalar as it is written where it is short, anything else by its kind.
+    /// Returns a value for a person: a short scalar as it is written, anything else by its kind.
     package static func words(for value: JSON) -> String {
         switch value.kind {
         case .null: return "null"
@@ -110,7 +110,7 @@ package struct JSONPlace {
         }
     }
 
-    /// A text without what would change the terminal or the line that it is printed on, and not endless.
+    /// Returns at most 200 characters of a text, with U+FFFD for those that would change the terminal or the line.
     static func printable(_ text: String) -> String {
         var printed = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(200) {
@@ -121,19 +121,19 @@ package struct JSONPlace {
     }
 }
 
-/// Guesses which word was meant where one is not known.
+/// Suggests a known name in the place of an unknown one.
 package enum NearestKey {
-    /// `; did you mean NAME?`, if a known word is near enough.
+    /// Returns `; did you mean NAME?`, if a known name is near enough.
     package static func suggestion(for word: String, among known: [String]) -> String? {
-        // A word that nobody meant for a name is not compared at length.
+        // A text too long for a name is not compared.
         guard word.utf8.count <= 64 else { return nil }
         let best = known.map { ($0, distance(word.lowercased(), $0.lowercased())) }.min { $0.1 < $1.1 }
         guard let (name, distance) = best, distance <= max(1, name.count / 3) else { return nil }
         return "; did you mean \(name)?"
     }
 
-    /// How many characters must be put in, taken out, replaced or swapped with their neighbour to turn one word into
-    /// the other (Damerau and Levenshtein, each place touched once).
+    /// Returns the number of characters to insert, remove, replace or swap with their neighbour to turn one text into
+    /// the other (Damerau and Levenshtein, each position touched once).
     static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left)
         let right = Array(right)

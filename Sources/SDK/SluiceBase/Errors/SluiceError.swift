@@ -1,7 +1,7 @@
-/// What went wrong, where, and what to do about it.
+/// An error: its reason, its place and the possible remedy.
 ///
-/// Every error of Sluice is one of these, except ``JSONParseError`` and ``QuerySyntaxError``, which are about
-/// a text and say the place in it. Match on ``code``; codes may be added, so leave a default.
+/// All errors of Sluice have this type, except ``JSONParseError`` and ``QuerySyntaxError``, which name a position in a
+/// text. Match on ``code``; codes may be added, so leave a default.
 ///
 /// ```swift
 /// do {
@@ -30,7 +30,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         }
         private let name: Name
 
-        /// The code of that name, as ``description`` gives it; nil for a name that is none.
+        /// Creates the code of that name, as ``description`` returns it; nil for an unknown name.
         package init?(named name: String) {
             guard let name = Name(rawValue: name) else { return nil }
             self.name = name
@@ -42,7 +42,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let timeout = Code(name: .timeout)
         /// The task was cancelled.
         public static let cancelled = Code(name: .cancelled)
-        /// The server wants other credentials (401).
+        /// The server requires other credentials (401).
         public static let unauthorized = Code(name: .unauthorized)
         /// The server refuses these credentials this resource (403, 451).
         public static let forbidden = Code(name: .forbidden)
@@ -50,13 +50,13 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let notFound = Code(name: .notFound)
         /// The record exists already or was changed at the same time (409).
         public static let conflict = Code(name: .conflict)
-        /// The record has another version than the one the change was made on (412).
+        /// The record's version differs from the version that the change was made on (412).
         public static let preconditionFailed = Code(name: .preconditionFailed)
         /// The server refuses the request as it is (another 4xx).
         public static let rejected = Code(name: .rejected)
-        /// The server failed (5xx), or it or a proxy on the way cannot do it now (407, 408, 425, 429).
+        /// The server failed (5xx), or it or a proxy cannot do it now (407, 408, 425, 429).
         public static let serverFailure = Code(name: .serverFailure)
-        /// The answer is not what the protocol says: not JSON, cut short, without ids.
+        /// The answer breaks the protocol: not JSON, cut short, without ids.
         public static let brokenProtocol = Code(name: .brokenProtocol)
         /// The answer is larger than the limits allow, or the request larger than the server's (413, 414, 431).
         public static let tooLarge = Code(name: .tooLarge)
@@ -66,32 +66,32 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let aborted = Code(name: .aborted)
         /// A hook refuses the change; ``SluiceError/refusal`` has the reason.
         public static let refusedByHook = Code(name: .refusedByHook)
-        /// A hook threw an error, or gave an answer that cannot be; ``SluiceError/cause`` is the error.
+        /// A hook threw an error, or returned an impossible answer; ``SluiceError/cause`` is the error.
         public static let hookFailed = Code(name: .hookFailed)
-        /// A hook has the operation wait.
+        /// A hook makes the operation wait.
         public static let postponed = Code(name: .postponed)
         /// An argument or a setting is out of its range.
         public static let invalidArgument = Code(name: .invalidArgument)
-        /// The query asks for something that cannot be.
+        /// The query is impossible, such as a comparison of a number with a text.
         public static let invalidQuery = Code(name: .invalidQuery)
-        /// The query says something that is read but cannot be run here.
+        /// The query is valid but cannot be run here.
         public static let unsupported = Code(name: .unsupported)
         /// The record has no id, an id that is not allowed, is not an object, or does not fit its type.
         public static let invalidRecord = Code(name: .invalidRecord)
         /// The table's name is not allowed.
         public static let invalidTable = Code(name: .invalidTable)
-        /// A pull has brought as much as its limits allow at once, or an SQL statement went past a limit.
+        /// A pull has reached the limit for one run, or an SQL statement has exceeded a limit.
         public static let limitReached = Code(name: .limitReached)
-        /// A pull or reconcile would remove more rows here than it may unasked.
+        /// A pull or reconcile would remove more rows here than it may without permission.
         public static let removalsHeld = Code(name: .removalsHeld)
-        /// The record is there already.
+        /// The record exists already.
         public static let recordExists = Code(name: .recordExists)
-        /// The record is not there.
+        /// The record does not exist.
         public static let recordMissing = Code(name: .recordMissing)
-        /// The queue holds an operation on the record that this one cannot follow, or that has been changed since it
-        /// was looked at.
+        /// The queue holds an operation on the record that this one cannot follow, or the operation was changed after
+        /// it was read.
         public static let operationRefused = Code(name: .operationRefused)
-        /// Operations wait in the queue, and what was asked would lose them.
+        /// Operations wait in the queue, and the call would lose them.
         public static let operationsPending = Code(name: .operationsPending)
         /// The file is not a SQLite database.
         public static let storeNotADatabase = Code(name: .storeNotADatabase)
@@ -103,31 +103,31 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         public static let storeInputOutput = Code(name: .storeInputOutput)
         /// The store's file is damaged.
         public static let storeCorrupt = Code(name: .storeCorrupt)
-        /// The store's tables are not as declared, or of a newer format.
+        /// The store's tables differ from the declared ones, or have a newer format.
         public static let storeSchema = Code(name: .storeSchema)
         /// The store is closed, or its file was replaced or removed while it was open.
         public static let storeClosed = Code(name: .storeClosed)
-        /// Another took over the store's synchronisation; what was under way here ended and wrote nothing more.
+        /// Another context took over the store's synchronisation; the work here ended and wrote nothing more.
         public static let storeLeaseLost = Code(name: .storeLeaseLost)
-        /// The store is encrypted, and not with this key.
+        /// The store is encrypted with another key.
         public static let storeKeyRefused = Code(name: .storeKeyRefused)
-        /// The store is encrypted, and was opened without a key.
+        /// The store is encrypted, but was opened without a key.
         public static let storeEncrypted = Code(name: .storeEncrypted)
-        /// The store is not encrypted, and was opened with a key.
+        /// The store is not encrypted, but was opened with a key.
         public static let storeNotEncrypted = Code(name: .storeNotEncrypted)
-        /// The library is missing that an encrypted store needs, or is too old.
+        /// The library that encrypted stores need is missing or too old.
         public static let storeLibraryMissing = Code(name: .storeLibraryMissing)
 
-        /// No defining request of the offline store holds all that was asked for, and the service cannot be asked.
+        /// No defining request of the offline store covers the whole request, and the service cannot be reached.
         public static let notCovered = Code(name: .notCovered)
-        /// Only the service has the answer, and it is not asked or cannot be reached.
+        /// Only the service has the answer, and it was not requested or cannot be reached.
         public static let notAvailableOffline = Code(name: .notAvailableOffline)
 
-        /// A creation whose key the service assigns went out, its answer was lost, and nothing shows whether it took effect. It
-        /// is not sent again by itself.
+        /// A create request, for a record with a key assigned by the service, lost its answer. Nothing shows whether it
+        /// took effect, and it is not repeated automatically.
         public static let maybeApplied = Code(name: .maybeApplied)
 
-        /// The code of that name.
+        /// Creates the code of that name; nil for an unknown name.
         package init?(_ name: String) {
             guard let name = Name(rawValue: name) else { return nil }
             self.name = name
@@ -146,24 +146,24 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
 
     /// The reason.
     public var code: Code
-    /// What happened and what to do, as a sentence or two for a person.
+    /// The problem and the remedy, as a sentence or two for a person.
     public var message: String
-    /// The table it is about.
+    /// The table that the error is about.
     public var table: String?
-    /// The id of the record it is about.
+    /// The id of the record that the error is about.
     public var recordID: RecordID?
-    /// The id of the queued operation it is about.
+    /// The id of the queued operation that the error is about.
     public var operationID: String?
-    /// The status of the answer it is about.
+    /// The HTTP status of the answer.
     public var status: Int?
-    /// The server's record, where the answer held one.
+    /// The server's record, if the answer held one.
     public var serverRecord: JSON?
-    /// The error behind this one.
+    /// The underlying error.
     public var cause: (any Error)?
-    /// What a layer above keeps with the error; ``exchange`` reads it.
+    /// Data that a higher layer keeps with the error; ``exchange`` reads it.
     package var details: (any Sendable)?
 
-    /// An error. Filters, transports and stores make them too.
+    /// Creates an error. Filters, transports and stores do so too.
     public init(
         _ code: Code, _ message: String, table: String? = nil, recordID: RecordID? = nil, operationID: String? = nil,
         status: Int? = nil, serverRecord: JSON? = nil, cause: (any Error)? = nil
@@ -178,7 +178,7 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
-    /// The message, with the place and the cause after it.
+    /// The message, followed by the place and the cause.
     public var description: String {
         var place: [String] = []
         if let table { place.append("table \(table)") }

@@ -1,12 +1,12 @@
-/// Texts that are no valid Unicode, between a service's answer that is read as a document, and a page that sets their rows
-/// aside: the document has a mark in their place, and the page half of a surrogate pair.
+/// Texts that are not valid Unicode, in a service's answer that is read as a document and then passed on as a page. The
+/// document has a mark in their place; the page has half of a surrogate pair, so that it sets their rows aside.
 package enum BrokenTexts {
-    /// Words between two characters of private use, which no text should hold.
+    /// A mark between two characters of private use, which no text should hold.
     private static let mark = "\u{10FFFD}broken text\u{10FFFD}"
     private static let half = #"\ud800"#
 
-    /// The document with the mark in the place of each such text and name; nil where there is none, or where it is no JSON
-    /// for another reason.
+    /// Returns the document with the mark in the place of each such text and name; nil where there is none, or where it
+    /// is not JSON for another reason.
     package static func marked(_ bytes: [UInt8]) -> [UInt8]? {
         var found: [UInt32]? = []
         let tape = bytes.withUnsafeBufferPointer { try? JSONTape($0, brokenTexts: &found) }
@@ -23,7 +23,7 @@ package enum BrokenTexts {
         return marked + bytes[position...]
     }
 
-    /// The page of a document that was read so.
+    /// Returns the page of such a document.
     package static func page(_ document: JSON) -> [UInt8] {
         Array(String(decoding: document.bytes(), as: UTF8.self).replacing(mark, with: half).utf8)
     }

@@ -3,12 +3,12 @@ internal import CJansson
 extension JSON {
     /// Reads a value from UTF-8 text.
     ///
-    /// - Throws: ``JSONParseError`` with line, column and offset; nothing is repaired and nothing is guessed.
+    /// - Throws: ``JSONParseError`` with line, column and offset; nothing is repaired or guessed.
     public init(parsing text: some Sequence<UInt8>) throws(JSONParseError) {
         try self.init(parsing: text, maximumValues: .max)
     }
 
-    /// Reads a value from UTF-8 text that has no more than that many names and values, and levels.
+    /// Reads a value from UTF-8 text, with limits for the number of names and values, and for the nesting.
     package init(
         parsing text: some Sequence<UInt8>, maximumValues: Int, maximumDepth: Int = JSON.maximumDepth
     ) throws(JSONParseError) {
@@ -39,14 +39,14 @@ extension JSON {
         }
     }
 
-    /// Builds the tree of the value whose token is at `index`.
+    /// Builds the tree of the value with its token at `index`.
     package init(_ tape: JSONTape, at index: Int, in bytes: UnsafeBufferPointer<UInt8>) {
         self.init(JSONHandle(owning: tape.value(at: index, in: bytes)))
     }
 }
 
 extension JSONTape {
-    /// The value whose token is at `index`, as a new one of jansson's.
+    /// Returns the value with its token at `index`, as a new jansson value.
     func value(at index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeMutablePointer<json_t>? {
         tokens.withUnsafeBufferPointer { tokens in
             var builder = JSONTreeBuilder(tokens: tokens, bytes: bytes, index: index)

@@ -2,9 +2,9 @@ internal import CJansson
 
 /// A JSON value: a document, a record, or a part of one.
 ///
-/// `JSON` is a value type with copy-on-write: a copy costs a reference, and changing one never shows in another. It
+/// `JSON` is a value type with copy-on-write: a copy costs a reference, and a change never shows in another copy. It
 /// wraps a value of the C library jansson, so that scripts and Swift read the same memory without conversion. Objects
-/// keep the order of their members; two objects are equal if their members are, in any order.
+/// keep the order of their members, but equality ignores it.
 ///
 /// ```swift
 /// var movie = try JSON(parsing: #"{"id": "id-000", "year": 1994}"#)
@@ -14,10 +14,10 @@ internal import CJansson
 /// String(describing: movie)     // {"id":"id-000","year":1994,"title":"The Shawshank Redemption"}
 /// ```
 public struct JSON: Sendable {
-    /// The deepest nesting of arrays and objects that is read: deeper text is refused.
+    /// The deepest allowed nesting of arrays and objects; deeper text is refused.
     public static let maximumDepth = 64
 
-    /// What a value is.
+    /// The kind of a JSON value.
     public enum Kind: Sendable, Hashable {
         /// The kinds of RFC 8259.
         case null, bool, number, string, array, object
@@ -27,7 +27,7 @@ public struct JSON: Sendable {
 
     package init(_ handle: JSONHandle) { self.handle = handle }
 
-    /// What the value is.
+    /// The kind of the value.
     public var kind: Kind { handle.kind }
 
     /// `null`.
@@ -61,13 +61,13 @@ public struct JSON: Sendable {
         for element in elements { append(element) }
     }
 
-    /// An object of `members`; of a repeated name the last value stands.
+    /// Creates an object of `members`; of a repeated name the last value counts.
     public init(members: some Sequence<(String, JSON)>) {
         self = .object
         for (name, value) in members { self[name] = value }
     }
 
-    /// As with names that are `String`s.
+    /// Creates an object of `members`; of a repeated name the last value counts.
     public init(members: some Sequence<(PropertyName, JSON)>) {
         self = .object
         for (name, value) in members { self[name] = value }
@@ -99,9 +99,9 @@ public struct JSON: Sendable {
     public var names: [PropertyName] { handle.names.map { PropertyName($0) } }
 
     /// The member of that name; nil if there is none or the value is not an object. Setting nil removes it; setting a
-    /// member of what is not an object makes it one.
+    /// member of another kind of value makes that an object.
     ///
-    /// A name with a NUL character is no member's name, here as in texts: setting it changes nothing.
+    /// No member's name has a NUL character, here as in texts: setting such a name changes nothing.
     public subscript(name: String) -> JSON? {
         get { handle.member(name).map(JSON.init) }
         set {
@@ -111,29 +111,29 @@ public struct JSON: Sendable {
         }
     }
 
-    /// As with a `String`.
+    /// The member of that name, as for a `String`.
     public subscript(name: PropertyName) -> JSON? {
         get { self[name.text] }
         set { self[name.text] = newValue }
     }
 
-    /// The same value with those members set.
+    /// Returns the value with those members set.
     package func setting(_ members: JSON) -> JSON {
         var value = self
         for (name, member) in members.members ?? [] { value[name] = member }
         return value
     }
 
-    /// Calls `body` with each member, its name in UTF-8; not at all for a value that is no object.
+    /// Calls `body` with each member, its name in UTF-8; not at all for a value that is not an object.
     package func forEachMember(_ body: (UnsafeBufferPointer<UInt8>, JSON) throws -> Void) rethrows {
         guard kind == .object else { return }
         try handle.forEachMember { try body($0, JSON(JSONHandle(sharing: $1))) }
     }
 
-    /// Calls `body` with the text of a string in UTF-8, which is there for the call; nil for any other value.
+    /// Calls `body` with the text of a string in UTF-8, valid during the call; returns nil for any other value.
     package func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? { handle.withText(body) }
 
-    /// Calls `body` with the name of each member and whether its value is an object or an array. Makes no values.
+    /// Calls `body` with the name of each member and whether its value is an object or an array. Creates no values.
     package func visitMembers(_ body: (_ name: UnsafeBufferPointer<UInt8>, _ isContainer: Bool) -> Void) {
         guard kind == .object else { return }
         handle.forEachMember { body($0, JSONHandle.isContainer($1)) }
@@ -148,7 +148,7 @@ public struct JSON: Sendable {
         handle.append(element.handle)
     }
 
-    /// Makes the value one of `kind` that no other value shares. Children are shared until they are changed.
+    /// Makes the value a `kind` that no other value shares. Children stay shared until they are changed.
     private mutating func makeUnique(_ wanted: Kind) {
         if kind != wanted {
             self = wanted == .object ? .object : .array
@@ -159,8 +159,8 @@ public struct JSON: Sendable {
 }
 
 extension JSON: Hashable {
-    /// Whether both are the same value: numbers by what they are worth, strings by their code points, objects whatever
-    /// the order of their members.
+    /// Whether both are the same value. Numbers compare by value, strings by code points, and objects in any order of
+    /// their members.
     public static func == (left: JSON, right: JSON) -> Bool {
         if left.handle === right.handle || left.handle.isIdentical(right.handle) { return true }
         guard left.kind == right.kind else { return false }
@@ -185,7 +185,7 @@ extension JSON: Hashable {
         case .number: hasher.combine(number)
         case .string: (string ?? "").hashBytes(into: &hasher)
         case .array: hasher.combine(elements)
-        // Equal whatever the members' order, so is the hash.
+        // Equality ignores the members' order, and so does the hash.
         case .object: hasher.combine(members?.reduce(0) { $0 &+ Self.hash($1.name, $1.value) } ?? 0)
         }
     }
@@ -211,7 +211,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
     public init(booleanLiteral value: Bool) { self.init(value) }
     /// An array.
     public init(arrayLiteral elements: JSON...) { self.init(elements) }
-    /// An object; of a repeated name the last value stands.
+    /// An object; of a repeated name the last value counts.
     public init(dictionaryLiteral elements: (String, JSON)...) { self.init(members: elements) }
 }
 

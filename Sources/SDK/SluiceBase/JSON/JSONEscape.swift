@@ -1,6 +1,6 @@
 /// The escapes of JSON strings (RFC 8259, section 7).
 package enum JSONEscape {
-    /// The length of the escape that begins at `index` (a surrogate pair counts as one), or nil if it is not one.
+    /// Returns the length of the escape at `index` (a surrogate pair counts as one), or nil if it is invalid.
     static func length(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
         guard index + 1 < bytes.count else { return nil }
         switch bytes[index + 1] {
@@ -20,7 +20,7 @@ package enum JSONEscape {
         }
     }
 
-    /// Whether there is an escape of one half of a surrogate pair.
+    /// Returns whether the escape at `index` is half of a surrogate pair.
     static func isSurrogate(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         codeUnit(bytes, at: index).map { (0xD800...0xDFFF).contains($0) } ?? false
     }
@@ -29,7 +29,7 @@ package enum JSONEscape {
         codeUnit(bytes, at: index) == 0
     }
 
-    /// The value of the `\uXXXX` at `index`, or nil if there is none.
+    /// Returns the value of the `\uXXXX` at `index`, or nil if there is none.
     private static func codeUnit(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> UInt16? {
         guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "u") else {
             return nil
@@ -48,13 +48,13 @@ package enum JSONEscape {
         return value
     }
 
-    /// The text of a string's bytes, which ``JSONTape`` has read. What is no valid Unicode is U+FFFD.
+    /// Returns the text of a string's bytes as read by ``JSONTape``. Invalid Unicode becomes U+FFFD.
     package static func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count) { decode(bytes, into: $0) }
     }
 
-    /// Writes the text of a string's bytes, which ``JSONTape`` has read, and returns its length. It is never
-    /// longer than they are: `output` must have room for as many.
+    /// Writes the text of a string's bytes as read by ``JSONTape``, and returns its length. The text is never longer
+    /// than the bytes: `output` must have that much room.
     package static func decode(
         _ bytes: UnsafeBufferPointer<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {
@@ -96,7 +96,7 @@ package enum JSONEscape {
         return written
     }
 
-    /// Appends `text` as a JSON string, quotes included. Only what JSON obliges is escaped.
+    /// Appends `text` as a JSON string, quotes included. Only the characters that JSON requires are escaped.
     package static func append(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         var index = 0

@@ -2,16 +2,16 @@ internal import CJansson
 
 /// The owner of one reference to a jansson value.
 ///
-/// Jansson counts references atomically, and Sluice changes a value only where this handle is the only owner of its
-/// only reference (``JSON`` sees to that): every other value is read-only, so that threads may share it. That is why
-/// the class may be `Sendable` unchecked.
+/// Jansson counts references atomically. Sluice changes a value only if this handle is the only owner of its only
+/// reference, which ``JSON`` ensures. All other values are read-only, so threads may share them, and the class may be
+/// `Sendable` unchecked.
 package final class JSONHandle: @unchecked Sendable {
     let value: UnsafeMutablePointer<json_t>?
 
-    /// Takes over a reference. Nil, which jansson answers when memory is out, reads as `null`.
+    /// Takes over a reference. Nil, which jansson returns when memory is out, reads as `null`.
     init(owning value: UnsafeMutablePointer<json_t>?) { self.value = value }
 
-    /// Adds a reference of its own to a value that another owns.
+    /// Adds a reference of its own to another owner's value.
     convenience init(sharing value: UnsafeMutablePointer<json_t>?) {
         self.init(owning: value.flatMap(sluice_json_retain))
     }
@@ -28,7 +28,7 @@ package final class JSONHandle: @unchecked Sendable {
 
     convenience init(number: JSONNumber) { self.init(owning: Self.value(of: number)) }
 
-    /// A number as a new value, for a container to own.
+    /// Returns a number as a new value, for a container to own.
     static func value(of number: JSONNumber) -> UnsafeMutablePointer<json_t>? {
         switch number.storage {
         case .int(let int): return json_integer(int)
@@ -40,14 +40,14 @@ package final class JSONHandle: @unchecked Sendable {
         }
     }
 
-    /// The value with one reference more, for a container to own. A method, so that the handle lives until it returns:
-    /// of a handle that nothing else holds, the bare pointer could outlive the value.
+    /// Returns the value with one more reference, for a container to own. It is a method, so that the handle lives
+    /// until it returns: the bare pointer of an otherwise unused handle could outlive the value.
     func retained() -> UnsafeMutablePointer<json_t>? { value.flatMap(sluice_json_retain) }
 
     deinit { if let value { sluice_json_release(value) } }
 
-    /// A number that jansson has no type for is an object whose only member has a NUL for its name and the number's
-    /// text for its value. No text can forge it: a member name with a NUL is refused by the reader.
+    /// The mark of a number without a jansson type: an object with one member, which has a NUL as its name and the
+    /// number's text as its value. No text can forge it, because the reader refuses a member name with a NUL.
     private static var numberMark: UnsafePointer<CChar>? { sluice_json_nul() }
 
     /// Whether other owners may see a change of the value.
@@ -58,7 +58,7 @@ package final class JSONHandle: @unchecked Sendable {
     private var type: Int32 { value.map { sluice_json_type($0) } ?? Int32(JSON_NULL.rawValue) }
     private func isType(_ type: json_type) -> Bool { self.type == Int32(type.rawValue) }
 
-    /// The text of a number that is kept as text.
+    /// The text of a number that is stored as text.
     private var numberText: String? {
         guard isType(JSON_OBJECT), json_object_size(value) == 1,
             let text = json_object_getn(value, Self.numberMark, 1)
@@ -92,7 +92,7 @@ package final class JSONHandle: @unchecked Sendable {
         withText { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The bytes of a string; nil for any other value.
+    /// Calls `body` with the bytes of a string; returns nil for any other value.
     func withText<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
         guard isType(JSON_STRING), let text = json_string_value(value) else { return nil }
         let count = json_string_length(value)
@@ -171,7 +171,7 @@ package final class JSONHandle: @unchecked Sendable {
         return JSONHandle(sharing: found)
     }
 
-    /// Sets or removes a member. A name with a NUL is left out, as the reader refuses it.
+    /// Sets or removes a member. A name with a NUL is ignored, because the reader refuses it.
     func setMember(_ name: String, _ member: JSONHandle?) {
         var name = name
         name.withUTF8 { text in
@@ -194,21 +194,21 @@ package final class JSONHandle: @unchecked Sendable {
     func shallowCopy() -> JSONHandle { JSONHandle(owning: json_copy(value)) }
 }
 
-/// Values as C code sees them that does not show jansson's types.
+/// Values for C code that does not know jansson's types.
 extension JSONHandle {
-    /// The value, alive as long as the handle is. Its receiver must not change it.
+    /// The value, valid as long as the handle. Its receiver must not change it.
     package var raw: UnsafeRawPointer? { value.map { UnsafeRawPointer($0) } }
 
-    /// Takes over a reference that C code has made.
+    /// Takes over a reference that C code has created.
     package convenience init(owningRaw raw: UnsafeMutableRawPointer?) {
         self.init(owning: raw?.assumingMemoryBound(to: json_t.self))
     }
 
-    /// Adds a reference of its own to a value that C code owns.
+    /// Adds a reference of its own to C code's value.
     package convenience init(sharingRaw raw: UnsafeRawPointer?) {
         self.init(sharing: UnsafeMutableRawPointer(mutating: raw)?.assumingMemoryBound(to: json_t.self))
     }
 
-    /// A reference for C code to release.
+    /// Returns a reference for C code to release.
     package func retainedRaw() -> UnsafeMutableRawPointer? { retained().map { UnsafeMutableRawPointer($0) } }
 }

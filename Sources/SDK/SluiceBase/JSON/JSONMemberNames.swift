@@ -1,20 +1,20 @@
 /// The member names of one object while it is read, to find a repeated one.
 ///
-/// The names of a short object are compared on the tape itself, so that a row costs no memory of its own; those of a
-/// long one are hashed, so that a hostile object cannot cost the square of its length.
+/// The names of a short object are compared on the tape itself, so that a row needs no memory of its own. The names of
+/// a long object are hashed, so that a hostile object cannot cost the square of its length.
 struct JSONMemberNames {
     private static let comparedCount = 24
 
     private let object: Int
     private var count = 0
-    /// A bit for each name so far; a name whose bit is not set is new.
+    /// A bit for each name so far; a name with an unset bit is new.
     private var seen: UInt64 = 0
     private var hasEscapes = false
     private var hashed: Set<[UInt8]> = []
 
     init(object: Int) { self.object = object }
 
-    /// Adds the name at `key`, the last token so far, and returns it if it was there already.
+    /// Adds the name at `key`, the last token so far, and returns it if it is repeated.
     mutating func insert(
         _ key: Int, _ tokens: ContiguousArray<JSONTape.Token>, _ bytes: UnsafeBufferPointer<UInt8>
     ) -> String? {
@@ -59,7 +59,7 @@ struct JSONMemberNames {
         return nil
     }
 
-    /// A number from a name's length and three of its bytes: enough to tell the columns of a table apart.
+    /// Returns a number from a name's length and three of its bytes: enough to distinguish a table's columns.
     @inline(__always)
     private static func mix(_ token: JSONTape.Token, _ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
         let length = Int(token.end - token.start)
@@ -72,7 +72,7 @@ struct JSONMemberNames {
         return mixed >> 58
     }
 
-    /// The name's own bytes, its escapes decoded: JSON compares names by code points.
+    /// Returns the name's own bytes, its escapes decoded: JSON compares names by code points.
     private static func name(_ token: JSONTape.Token, _ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         let slice = UnsafeBufferPointer(rebasing: bytes[Int(token.start)..<Int(token.end)])
         return token.flag ? Array(JSONEscape.decode(slice).utf8) : Array(slice)

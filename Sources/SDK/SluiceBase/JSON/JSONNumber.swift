@@ -1,7 +1,7 @@
-/// A number of a JSON text, exactly as far as it can be computed with and otherwise as it was written.
+/// A number of a JSON text: exact where an `Int64` or a `Double` can hold it, otherwise its text.
 ///
-/// A number is an `Int64` if its text is that integer's; a `Double` if printing the double gives the text back; else
-/// its text: 2⁶⁴, `12345678901234567.89`, `1.10` and `1e5` all leave as they came.
+/// A number is an `Int64` if its text is that integer's, and a `Double` if the double prints as the same text.
+/// Otherwise it stays a text: 2⁶⁴, `12345678901234567.89`, `1.10` and `1e5` are all written as they were read.
 public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     package enum Storage: Sendable {
         case int(Int64)
@@ -14,13 +14,13 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     /// An integer.
     public init(_ value: Int64) { storage = .int(value) }
 
-    /// A finite double, or nil: JSON has no word for infinity and for what is not a number.
+    /// A finite double, or nil: JSON cannot express infinity and NaN.
     public init?(_ value: Double) {
         guard value.isFinite else { return nil }
         storage = .double(value)
     }
 
-    /// A number from JSON's number grammar, or nil if `text` is not of it.
+    /// A number from JSON's number grammar, or nil for any other `text`.
     public init?(text: String) {
         let bytes = Array(text.utf8)
         let parsed = bytes.withUnsafeBufferPointer { buffer -> JSONNumber? in
@@ -33,7 +33,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         self = parsed
     }
 
-    /// A number whose bytes ``JSONTape`` has found valid.
+    /// A number from bytes that ``JSONTape`` has found valid.
     package init(valid bytes: UnsafeBufferPointer<UInt8>, hasFraction: Bool) {
         if !hasFraction {
             if let int = Self.int64(bytes) {
@@ -53,7 +53,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         storage = .text(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// The integer, if that is what the bytes are, in the form in which it is printed (so not `-0`).
+    /// Returns the integer if it prints as the same bytes (so not for `-0`); nil otherwise.
     private static func int64(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard let first = bytes.first, bytes.count <= 20 else { return nil }
         let negative = first == UInt8(ascii: "-")
@@ -69,9 +69,9 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         return negative && value == 0 ? nil : value
     }
 
-    /// The double of a number that is short and plain enough for the double to print back as it is: at most 15 digits,
-    /// no exponent, no idle zero at the end, and before the point no zero but one with a digit other than zero after
-    /// the point. Digits and power of ten are exact doubles then, so that their quotient is the nearest one.
+    /// Returns the double of a short number, if it prints as the same bytes. Such a number has at most 15 digits, no
+    /// exponent and no needless zeros; a zero before the point needs a digit other than zero after the point. Its
+    /// digits and its power of ten are exact doubles, so their quotient is the nearest one.
     private static func shortDecimal(_ bytes: UnsafeBufferPointer<UInt8>) -> Double? {
         let start = bytes.first == UInt8(ascii: "-") ? 1 : 0
         guard bytes.count - start >= 3, bytes.count <= 16 else { return nil }
@@ -96,10 +96,10 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         return start == 1 ? -double : double
     }
 
-    /// The number, if it is an integer within `Int64`, however it was written (`5`, but also `5.0` and `5e0`).
+    /// The number, if it is an integer within `Int64`, in any notation (`5`, but also `5.0` and `5e0`).
     public var int: Int64? { integer() }
 
-    /// The number, if it is an integer within `Integer`.
+    /// Returns the number, if it is an integer within `Integer`.
     func integer<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer? {
         switch storage {
         case .int(let value): Integer(exactly: value)
@@ -118,7 +118,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The number as it is written to JSON.
+    /// The number's JSON text.
     public var description: String {
         switch storage {
         case .int(let value): String(value)
@@ -127,8 +127,8 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether both are the same number, exactly: `1`, `1.0` and `1.00` are, 2⁶⁴ and 2⁶⁴ + 1 are not. A double is the
-    /// number that it is printed as.
+    /// Whether both are exactly the same number: `1`, `1.0` and `1.00` are, 2⁶⁴ and 2⁶⁴ + 1 are not. A double has the
+    /// value of its printed digits.
     public static func == (left: JSONNumber, right: JSONNumber) -> Bool {
         switch (left.storage, right.storage) {
         case (.int(let a), .int(let b)): a == b
@@ -140,8 +140,8 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     /// Equal numbers have the same nearest double.
     public func hash(into hasher: inout Hasher) { hasher.combine(double) }
 
-    /// The order in which queries see two numbers: -1, 0 or 1. Integers and doubles are compared exactly, with each
-    /// other too; a number that is neither stands as its nearest double, as it does in every store.
+    /// Returns the order of two numbers in queries: -1, 0 or 1. Integers and doubles are compared exactly, also with
+    /// each other. Any other number counts as its nearest double, as in every store.
     package static func queryOrder(_ left: JSONNumber, _ right: JSONNumber) -> Int {
         switch (left.storage, right.storage) {
         case (.int(let a), .int(let b)): a < b ? -1 : a > b ? 1 : 0
@@ -151,7 +151,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The order of an integer and a double, without the rounding of a conversion.
+    /// Returns the order of an integer and a double, without the rounding of a conversion.
     package static func order(_ a: Int64, _ b: Double) -> Int {
         let whole = b.rounded(.down)
         guard let floor = Int64(exactly: whole) else { return b < 0 ? 1 : -1 }
@@ -159,7 +159,7 @@ public struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A number's text taken apart, so that two texts can be compared for being the same number without rounding either.
+/// The parts of a number's text, so that two texts can be compared as numbers without rounding.
 struct JSONDecimal: Hashable {
     private var negative = false
     /// The digits without zeros at either end; none for zero.
@@ -199,10 +199,10 @@ struct JSONDecimal: Hashable {
         }
     }
 
-    /// The number, if it is an integer within `Integer`.
+    /// Returns the number, if it is an integer within `Integer`.
     func integer<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer? {
         if digits.isEmpty { return 0 }
-        // No type here has more than 40 digits: a longer number must not be written out.
+        // No type here has more than 40 digits; writing out a longer number would take too much memory.
         guard hugeExponent.isEmpty, (0..<40).contains(exponent), digits.count + exponent <= 40 else { return nil }
         let text = String(decoding: digits, as: UTF8.self) + String(repeating: "0", count: exponent)
         return Integer((negative ? "-" : "") + text)

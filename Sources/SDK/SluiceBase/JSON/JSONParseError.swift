@@ -1,9 +1,9 @@
-/// Why a text is not JSON that Sluice accepts, and where.
+/// The reason and the position at which a text is not acceptable JSON.
 ///
-/// Sluice's rules are RFC 8259 with the choices the RFC leaves open made strictly: a repeated member name, invalid
-/// UTF-8, text after the value, a lone surrogate escape, and nesting deeper than ``JSON/maximumDepth`` are refused.
+/// Sluice follows RFC 8259 and is strict where the RFC leaves a choice: a repeated member name, invalid UTF-8, text
+/// after the value, a lone surrogate escape, and nesting deeper than ``JSON/maximumDepth`` are refused.
 public struct JSONParseError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was wrong, as a phrase: `repeated member name "id"`.
+    /// The reason, as a phrase: `repeated member name "id"`.
     public let reason: String
     /// The line, counted from 1.
     public let line: Int
@@ -11,7 +11,7 @@ public struct JSONParseError: Error, Hashable, Sendable, CustomStringConvertible
     public let column: Int
     /// The byte at which reading stopped, counted from 0.
     public let offset: Int
-    /// Whether the text may be JSON, but has more values than its reader takes.
+    /// Whether the text may be JSON, but has more values than the reader allows.
     package let isTooLarge: Bool
 
     init(reason: String, offset: Int, in bytes: UnsafeBufferPointer<UInt8>, isTooLarge: Bool = false) {

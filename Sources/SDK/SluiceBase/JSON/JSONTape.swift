@@ -1,11 +1,11 @@
 /// A JSON text read once: its tokens in source order, as offsets into the bytes.
 ///
-/// The tape is what both consumers read: ``JSON`` builds its tree from it, and a page's rows are bound into SQL
-/// statements straight from it. So there is one set of rules about what is valid, and one parser.
+/// The tape has two consumers: ``JSON`` builds its tree from it, and a page's rows are bound into SQL statements
+/// directly from it. So there is one parser with one set of rules.
 package struct JSONTape: Sendable {
     package enum Kind: UInt8, Sendable {
         case null, bool, number, string, key, array, object
-        /// A container below the limit of levels, of which nothing is on the tape.
+        /// A container below the nesting limit, without its contents.
         case deep
     }
 
@@ -18,20 +18,20 @@ package struct JSONTape: Sendable {
         package var start: UInt32
         /// One after the value's last byte; for a string or key the closing quote.
         package var end: UInt32
-        /// The index of the first token after this value and all it holds.
+        /// The index of the first token after this value and its contents.
         package var next: UInt32
     }
 
     package var tokens: ContiguousArray<Token>
-    /// How many levels the text nests; one more than the limit where deeper values were skipped.
+    /// The deepest nesting of the text; one more than the limit where deeper values were skipped.
     package let deepest: Int
 
-    /// Reads `bytes` whole.
+    /// Reads all of `bytes`.
     ///
     /// - Parameters:
-    ///   - maximumValues: how many names and values the text may have: each takes 20 bytes on the tape, and may be two
-    ///     in the text.
-    ///   - maximumDepth: how many levels the text may nest.
+    ///   - maximumValues: the largest number of names and values. Each takes 20 bytes on the tape, and may take only
+    ///     two in the text.
+    ///   - maximumDepth: the largest number of nested levels.
     package init(
         _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth
     ) throws(JSONParseError) {
@@ -39,10 +39,11 @@ package struct JSONTape: Sendable {
         try self.init(bytes, maximumValues: maximumValues, maximumDepth: maximumDepth, brokenTexts: &none)
     }
 
-    /// Reads `bytes` whole.
+    /// Reads all of `bytes`.
     ///
-    /// - Parameter brokenTexts: nil for a strict reading. Else what nests deeper becomes one token of kind `deep`, and a text
-    ///   or name that is no valid Unicode is let pass: where such begin, after the quote, is added in source order.
+    /// - Parameter brokenTexts: nil for a strict reading. Otherwise a value beyond the nesting limit becomes one token
+    ///   of kind `deep`, and a text or name that is not valid Unicode is accepted: the position after its quote is
+    ///   added, in source order.
     init(
         _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth,
         brokenTexts: inout [UInt32]?
@@ -59,13 +60,13 @@ package struct JSONTape: Sendable {
         brokenTexts? += reader.brokenTexts
     }
 
-    /// The text of a string or key token.
+    /// Returns the text of a string or key token.
     package func text(_ token: Token, in bytes: UnsafeBufferPointer<UInt8>) -> String {
         let slice = UnsafeBufferPointer(rebasing: bytes[Int(token.start)..<Int(token.end)])
         return token.flag ? JSONEscape.decode(slice) : String(decoding: slice, as: UTF8.self)
     }
 
-    /// The bytes of a token, as they stand in the source.
+    /// Returns the bytes of a token in the source.
     package func bytes(
         _ token: Token, in bytes: UnsafeBufferPointer<UInt8>
     ) -> UnsafeBufferPointer<UInt8> {

@@ -1,13 +1,13 @@
-/// The strict reader behind ``JSONTape``: one pass over the bytes, no recursion deeper than the limit of levels.
+/// The strict reader of ``JSONTape``: one pass over the bytes, no recursion beyond the nesting limit.
 struct JSONTapeReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let maximumValues: Int
     private let maximumDepth: Int
     private let isLenient: Bool
     private var position = 0
-    /// The places at which texts begin that are no valid Unicode, in source order.
+    /// The start positions of texts that are not valid Unicode, in source order.
     private(set) var brokenTexts: [UInt32] = []
-    /// How many levels the text nests, as far as it was read; one more than the limit where it was skipped.
+    /// The deepest nesting so far; one more than the limit where deeper values were skipped.
     private(set) var deepest = 0
     var tokens = ContiguousArray<JSONTape.Token>()
 
@@ -19,7 +19,7 @@ struct JSONTapeReader {
         self.maximumValues = maximumValues
         self.maximumDepth = maximumDepth
         self.isLenient = isLenient
-        // About one token for each 12 bytes of rows as servers send them.
+        // About one token for each 12 bytes of usual rows.
         tokens.reserveCapacity(min(bytes.count / 12, maximumValues) + 8)
     }
 
@@ -79,7 +79,7 @@ struct JSONTapeReader {
         (0x21...0x7E).contains(byte) ? "“\(Character(Unicode.Scalar(byte)))”" : "byte 0x\(String(byte, radix: 16))"
     }
 
-    /// Appends a container's token, with its end still open, and returns the token's index.
+    /// Appends a container's token without its end, and returns the token's index.
     private mutating func open(_ kind: JSONTape.Kind, depth: Int) throws(JSONParseError) -> Int {
         guard depth <= maximumDepth else { throw failure("nested deeper than \(maximumDepth) levels") }
         tokens.append(.init(kind: kind, flag: false, start: UInt32(position), end: 0, next: 0))
@@ -94,8 +94,8 @@ struct JSONTapeReader {
         tokens[index].next = UInt32(tokens.count)
     }
 
-    /// Reads a container that nests too deep, without recursion, and keeps one token of it. Repeated names in it are
-    /// not looked for.
+    /// Reads a container beyond the nesting limit without recursion, and keeps one token of it. Repeated names in it
+    /// are not detected.
     private mutating func skipContainer() throws(JSONParseError) {
         let index = tokens.count
         tokens.append(.init(kind: .deep, flag: false, start: UInt32(position), end: 0, next: UInt32(index + 1)))
@@ -119,7 +119,7 @@ struct JSONTapeReader {
         tokens[index].end = UInt32(position)
     }
 
-    /// Goes on to the next value of the open containers, past the ends of those that have none.
+    /// Moves to the next value of the open containers, past the ends of finished ones.
     private mutating func skipClosers(_ closers: inout [UInt8]) throws(JSONParseError) {
         while let closer = closers.last {
             skipSpace()
@@ -283,7 +283,7 @@ struct JSONTapeReader {
         position = index + 1
     }
 
-    /// The length of half a surrogate pair, where such are let pass; nil for any other escape.
+    /// Returns the length of half a surrogate pair, if broken texts are accepted; nil for any other escape.
     private func loneSurrogate(at index: Int, _ isBroken: inout Bool) -> Int? {
         guard isLenient, JSONEscape.isSurrogate(bytes, at: index) else { return nil }
         isBroken = true

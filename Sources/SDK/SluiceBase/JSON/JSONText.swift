@@ -4,10 +4,10 @@
     import Darwin
 #endif
 
-/// Byte work on JSON strings that the reader and the printer share.
+/// Byte operations on JSON strings, for the reader and the printer.
 enum JSONText {
-    /// The first index at or after `from` whose byte is not plain text: a quote, a backslash, a control character or
-    /// a byte of a multi-byte character. Eight bytes at a time where eight are left.
+    /// Returns the first index at or after `from` without plain text: a quote, a backslash, a control character or a
+    /// byte of a multi-byte character. It compares eight bytes at a time while eight are left.
     @inline(__always)
     static func plainEnd(_ bytes: UnsafeBufferPointer<UInt8>, from: Int) -> Int {
         guard let base = bytes.baseAddress else { return from }
@@ -23,7 +23,7 @@ enum JSONText {
                 ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash) | ((word &- (ones &* 0x20)) & ~word)
                 | word
             let found = special & highs
-            // A borrow can set a mark too many only above a true one: the lowest is right.
+            // A borrow can set a wrong mark only above a true one, so the lowest mark is right.
             if found != 0 { return index + UInt64(littleEndian: found).trailingZeroBitCount >> 3 }
             index += 8
         }
@@ -35,7 +35,7 @@ enum JSONText {
         return index
     }
 
-    /// The length of the UTF-8 sequence at `index`, or nil if it is not valid (Unicode 15, table 3-7).
+    /// Returns the length of the UTF-8 sequence at `index`, or nil if it is not valid (Unicode 15, table 3-7).
     static func scalarLength(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
         func continuation(_ offset: Int, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
             index + offset < bytes.count && range.contains(bytes[index + offset])
@@ -58,7 +58,7 @@ enum JSONText {
         guard let base = bytes.baseAddress else { return true }
         return memcmp(base + first, base + second, count) == 0
     }
-    /// Whether `other` stands in `bytes` from `first` on, where so many bytes are left.
+    /// Returns whether `bytes` have `other` at `first`; at least that many bytes must be left.
     @inline(__always)
     static func equal(
         _ bytes: UnsafeBufferPointer<UInt8>, _ first: Int, _ other: UnsafeBufferPointer<UInt8>

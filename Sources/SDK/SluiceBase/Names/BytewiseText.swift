@@ -4,11 +4,11 @@
     internal import Darwin
 #endif
 
-/// A text that equals another only if both have the same bytes in UTF-8.
+/// A text with equality by its bytes in UTF-8.
 ///
-/// Swift's `String` takes the composed and the decomposed form of a letter for equal. For servers, databases and JSON
-/// they are two texts: two records, two properties. So ids and names have types of their own, and the compiler does not
-/// let one be compared as a `String`. The order is that of the bytes, too, as databases sort.
+/// Swift's `String` treats the composed and the decomposed form of a letter as equal. For servers, databases and JSON
+/// they are two texts: two records, two properties. So ids and names have types of their own, and the compiler prevents
+/// comparing one as a `String`. They are ordered by their bytes, too, as databases sort.
 public protocol BytewiseText: Hashable, Comparable, Sendable, Codable, CustomStringConvertible,
     ExpressibleByStringInterpolation
 {
@@ -25,7 +25,7 @@ extension BytewiseText {
     /// Whether the left text's bytes come first.
     public static func < (left: Self, right: Self) -> Bool { left.text.precedesInBytes(right.text) }
 
-    /// Adds the bytes.
+    /// Adds the bytes to the hash.
     public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 
     /// The text.
@@ -48,11 +48,11 @@ extension String {
     /// Whether both have the same bytes in UTF-8; `==` is looser.
     package func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
-        // Through the views themselves each byte costs a call.
+        // Access through the views costs a call for each byte.
         let areSame = utf8.withContiguousStorageIfAvailable { bytes in
             other.utf8.withContiguousStorageIfAvailable { others in
                 guard let left = bytes.baseAddress, let right = others.baseAddress else { return true }
-                // The same text in the same place is what a key is most often.
+                // Two equal keys mostly share their storage.
                 return left == right || memcmp(left, right, bytes.count) == 0
             }
         }
@@ -62,14 +62,14 @@ extension String {
     /// Whether the text's bytes in UTF-8 come before the other's.
     func precedesInBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 
-    /// Adds the bytes in UTF-8, as ``hasSameBytes(as:)`` compares.
+    /// Adds the bytes in UTF-8, in agreement with ``hasSameBytes(as:)``.
     package func hashBytes(into hasher: inout Hasher) {
         var text = self
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
 
-/// A name that is neither a record's id nor a property's: of a table, a user, a migration; or a key of any kind.
+/// A name that is neither a record's id nor a property's: of a table, a user or a migration; or another key.
 package struct ExactName: BytewiseText {
     package let text: String
 

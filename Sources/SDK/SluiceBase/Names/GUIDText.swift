@@ -1,5 +1,5 @@
 extension String {
-    /// Whether it is a GUID in the usual form: 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between them.
+    /// Whether the text is a GUID in the usual form: 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between them.
     package var isGUID: Bool {
         utf8.count == 36
             && utf8.enumerated().allSatisfy { index, byte in

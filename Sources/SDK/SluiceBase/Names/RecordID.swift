@@ -5,15 +5,15 @@
 /// let old: RecordID = 7
 /// ```
 ///
-/// Two ids are equal only if their bytes are: the composed and the decomposed form of a letter make two records. Where
-/// an id is asked for, a `String` or an `Int` will do as well: see ``RecordIDConvertible``.
+/// Two ids are equal only if their bytes are: the composed and the decomposed form of a letter name two records. A
+/// `String` or an `Int` also works as an id argument: see ``RecordIDConvertible``.
 public enum RecordID: Sendable, Hashable {
-    /// A text, as all tables of today have it: 1 to 255 characters.
+    /// A text of 1 to 255 characters, as in all present tables.
     case string(String)
-    /// A positive integer, as tables of Mobile Services may have it.
+    /// A positive integer, as in some tables of Mobile Services.
     case integer(Int64)
 
-    /// The id as it stands in a request's path and in an error, before any encoding.
+    /// The id in a request's path and in errors, before any encoding.
     public var text: String {
         switch self {
         case .string(let text): text
@@ -21,7 +21,7 @@ public enum RecordID: Sendable, Hashable {
         }
     }
 
-    /// Whether it has no character, as no record's id may be.
+    /// Whether the id has no character, which no record's id allows.
     package var isEmpty: Bool { self == .string("") }
 
     /// Whether both are texts of the same bytes, or the same integer.
@@ -33,13 +33,13 @@ public enum RecordID: Sendable, Hashable {
         }
     }
 
-    /// Whether both name one record: the same bytes, or the same GUID in letters of either case. Databases with a type for
-    /// GUIDs write them in one case, whatever they were given; a record then takes the server's spelling.
+    /// Whether both name the same record: the same bytes, or the same GUID in letters of either case. Databases with a
+    /// GUID type write them in one case; a record then takes the server's spelling.
     package func isSame(as other: RecordID) -> Bool {
         self == other || caseless == other.caseless
     }
 
-    /// The id with a GUID in small letters: equal for ids that name one record.
+    /// The id with a GUID in small letters: equal for two ids of the same record.
     package var caseless: RecordID {
         guard case .string(let text) = self, text.isGUID else { return self }
         return .string(text.lowercased())
@@ -51,7 +51,7 @@ public enum RecordID: Sendable, Hashable {
         return [self] + [text.lowercased(), text.uppercased()].map { .string($0) }.filter { $0 != self }
     }
 
-    /// Adds the text's bytes, or the integer.
+    /// Adds the text's bytes, or the integer, to the hash.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .string(let text): text.hashBytes(into: &hasher)
@@ -64,7 +64,7 @@ extension RecordID: BytewiseText {
     /// A text.
     public init(_ text: String) { self = .string(text) }
 
-    /// Integers come first, in their own order; texts in that of their bytes.
+    /// Orders integers first, by value, and then texts by their bytes.
     public static func < (left: RecordID, right: RecordID) -> Bool {
         switch (left, right) {
         case (.string(let left), .string(let right)): left.precedesInBytes(right)
@@ -101,9 +101,9 @@ extension RecordID: ExpressibleByIntegerLiteral {
     public init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
-/// What can stand for a record's id: a `String`, an `Int`, an `Int64` or a ``RecordID``.
+/// A type that can serve as a record's id: `String`, `Int`, `Int64` or ``RecordID``.
 ///
-/// Conform a type of your own, and every call that asks for an id takes it.
+/// Conform a type of your own, and every call with an id argument accepts it.
 public protocol RecordIDConvertible: Sendable {
     /// The id.
     var recordID: RecordID { get }

@@ -1,22 +1,22 @@
-/// A page of rows as a server sent it: the bytes, read once, with what the engine needs to know of each row.
+/// A page of rows as a server sent it: the bytes, read once, and the engine's data on each row.
 ///
-/// The engine decides by ``rows`` which rows to take; the store binds those straight from the bytes. No document is
-/// built unless someone asks for one.
+/// The engine selects rows by ``rows``, and the store binds those directly from the bytes. A document is built only on
+/// request.
 public struct RowPage: Sendable {
-    /// What the engine knows of a row before it is stored.
+    /// The engine's data on a row before it is stored.
     public struct Row: Sendable, Hashable {
         /// The row's id.
         public var id: RecordID
-        /// The version the server gave it.
+        /// The version from the server.
         public var version: String?
-        /// When it was last changed, as the server wrote it.
+        /// The time of the last change, as the server wrote it.
         public var updatedAt: String?
         /// Whether the row is a tombstone.
         public var isDeleted: Bool
-        /// Whether the tombstone is of a row that is there still, and has left the query's filter.
+        /// Whether the tombstone is of an existing row that has left the query's filter.
         package var leftQuery = false
-        /// Whether the row cannot be stored; the page's ``RowPage/problems`` have the reasons. Its id is then made up
-        /// of its bytes, unless it has one.
+        /// Whether the row cannot be stored; the page's ``RowPage/problems`` have the reasons. A row without an id then
+        /// gets one derived from its bytes.
         package var isUnfit = false
         /// The index of the row's object in the tape.
         package var token: Int
@@ -37,24 +37,24 @@ public struct RowPage: Sendable {
         /// The indices into ``RowPage/rows``.
         public let indices: [Int]
 
-        /// Those rows of `page`.
+        /// Selects those rows of `page`.
         public init(_ page: RowPage, _ indices: [Int]) {
             self.page = page
             self.indices = indices
         }
     }
 
-    /// The rows, in the order in which they came. Two may have one id: the later is the newer state.
+    /// The rows, in the server's order. Two may have the same id: the later one is the newer state.
     public let rows: [Row]
-    /// How many rows the query has in all, if the server reported it.
+    /// The number of all rows of the query, if the server reported it.
     public let count: Int?
-    /// Where the server reports the next page is, if it said so: a URL, as the server wrote it.
+    /// The URL of the next page as the server wrote it, if it sent one.
     public let nextLink: String?
-    /// Why rows cannot be stored, by index; empty for pages that are read for one.
+    /// The reasons against storing rows, by index; empty for pages that are read strictly.
     package let problems: [Int: String]
     package let bytes: [UInt8]
     package let tape: JSONTape
-    /// What is to be stored in the place of rows, by index; empty for a page as it came.
+    /// The replacements of rows, by index; empty for an unchanged page.
     private var revisions: [Revision?] = []
 
     package init(
@@ -69,7 +69,7 @@ public struct RowPage: Sendable {
         self.tape = tape
     }
 
-    /// The same page with all of its rows set aside, for that reason.
+    /// Returns the page with all of its rows set aside, for that reason.
     package func settingAside(_ reason: String) -> RowPage {
         var rows = rows
         for index in rows.indices { rows[index].isUnfit = true }
@@ -77,7 +77,7 @@ public struct RowPage: Sendable {
         return RowPage(rows: rows, problems: problems, count: count, nextLink: nextLink, bytes: bytes, tape: tape)
     }
 
-    /// The row as a record.
+    /// Returns the row as a record.
     public func record(at index: Int) -> JSON {
         switch revision(at: index) {
         case nil: recordAsCame(at: index)
@@ -86,7 +86,7 @@ public struct RowPage: Sendable {
         }
     }
 
-    /// The row's text as the server wrote it.
+    /// Returns the row's text as the server wrote it.
     package func source(at index: Int) -> String {
         let token = tape.tokens[rows[index].token]
         let isText = token.kind == .string
@@ -100,34 +100,34 @@ public struct RowPage: Sendable {
 }
 
 extension RowPage {
-    /// What stands in the place of a row, or of a part of it.
+    /// The replacement of a row, or of a part of it.
     package enum Revision: Sendable, Hashable {
-        /// These members; the others are as they came. The id is never one of them.
+        /// These members replace those of the row; the others stay. The id is never one of them.
         case members(JSON)
-        /// This record.
+        /// This record replaces the row.
         case record(JSON)
     }
 
-    /// The same page with other contents of rows: one for each, nil for those that are as they came. What ``rows`` says
-    /// of a row stays so.
+    /// Returns the page with other contents of rows: one replacement for each row, nil for an unchanged one. The data
+    /// in ``rows`` stays the same.
     package func revised(_ revisions: [Revision?]) -> RowPage {
         var page = self
         page.revisions = revisions
         return page
     }
 
-    /// What stands in the place of the row.
+    /// Returns the replacement of the row; nil for an unchanged one.
     package func revision(at index: Int) -> Revision? { revisions.isEmpty ? nil : revisions[index] }
 }
 
 extension RowPage {
-    /// Which members of a row the engine reads.
+    /// The names of the row members that the engine reads.
     package struct SystemColumns: Sendable, Hashable {
         /// The name of the member that identifies a row.
         package var id: PropertyName
         /// The name of the member that holds the server's version.
         package var version: PropertyName
-        /// the name of the member that has the time when the row was last changed.
+        /// The name of the member with the time of the row's last change.
         package var updatedAt: PropertyName
         /// The name of the member that is `true` in a tombstone.
         package var deleted: PropertyName
@@ -143,16 +143,16 @@ extension RowPage {
         }
     }
 
-    /// Where the rows stand in an answer. A bare array of rows is read with every shape; an answer that is an object
+    /// The position of the rows in an answer. Every shape accepts a bare array of rows; an answer that is an object
     /// holds them under a name.
     package struct Shape: Sendable, Hashable {
-        /// The names under which the rows may stand; if several do, the first of this list counts.
+        /// The possible names of the rows' member; if several exist, the first of this list counts.
         package var rows: [String]
         /// The name of the member with the number of all rows.
         package var count: String
         /// The name of the member with the address of the next page.
         package var nextLink: String
-        /// The names of members that say that the rows are not all.
+        /// The names of members that report that rows are missing.
         static let errors = ["error", "errors"]
 
         package init(rows: [String], count: String = "count", nextLink: String = "nextLink") {
@@ -161,9 +161,9 @@ extension RowPage {
             self.nextLink = nextLink
         }
 
-        /// Any of the two below: the answer shows which it is.
+        /// Either of the two shapes below; the answer shows which one.
         package static let tables = Shape(rows: ["items", "results"])
-        /// Mobile Services and Mobile Apps: `{"results": […], "count": N}` where a count was asked for.
+        /// Mobile Services and Mobile Apps: `{"results": […], "count": N}` if a count was requested.
         package static let results = Shape(rows: ["results"])
         /// Datasync: `{"items": […], "count": N, "nextLink": "…"}`.
         package static let items = Shape(rows: ["items"])
@@ -171,15 +171,16 @@ extension RowPage {
 }
 
 extension RowPage {
-    /// Reads a page from the bytes of an answer: a bare array of rows, or an object that holds them as `shape` says.
+    /// Reads a page from the bytes of an answer: a bare array of rows, or an object that holds them under a name of
+    /// `shape`.
     ///
-    /// - Parameter requiresIDs: whether a row without an id is an error, as it is for a page that is stored. Else its
-    ///   id is empty: a projection may leave the id out.
+    /// - Parameter requiresIDs: whether a row without an id is an error, as in a page that is stored. Otherwise its id
+    ///   is empty: a projection may leave the id out.
     /// - Parameter setsAside: whether a row that cannot be stored is reported by ``problems`` instead of failing the
     ///   page.
     /// - Throws: ``SluiceError`` of code `brokenProtocol`: for bytes that are not JSON (the cause is the
     ///   ``JSONParseError``), for an answer without rows, and for a row that is not an object with a non-empty string
-    ///   id (or an integer, where allowed), which the message names by its index.
+    ///   id (or an integer, where allowed). The message names the row's index.
     package init(
         bytes: [UInt8], columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
         allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false,
@@ -204,7 +205,7 @@ extension RowPage {
         let tape: JSONTape
         var brokenTexts: [UInt32]? = setsAside ? [] : nil
         do throws(JSONParseError) {
-            // A row is two levels down at the most. What nests deeper than a row may is set aside with its row.
+            // A row is at most two levels down. A row that nests too deep is set aside.
             tape = try JSONTape(
                 buffer, maximumValues: maximumValues, maximumDepth: JSON.maximumDepth + (setsAside ? 2 : 0),
                 brokenTexts: &brokenTexts)
@@ -225,8 +226,8 @@ extension RowPage {
             tape: tape)
     }
 
-    /// Reads a page from an answer that something asked to see as a document: it is printed and read again, so that
-    /// the rules are the same.
+    /// Reads a page from an answer that was requested as a document. The document is printed and read again, so that
+    /// the same rules apply.
     ///
     /// - Throws: as ``init(bytes:columns:shape:table:)``.
     package init(

@@ -1,5 +1,5 @@
-/// Finds the rows of a page, and in each row what the engine needs, on the page's tape. No document is built, and
-/// only the values that a row keeps become strings.
+/// Finds the rows of a page, and the engine's data in each row, on the page's tape. It builds no document, and only the
+/// values that a row keeps become strings.
 struct RowPageReader {
     let tape: JSONTape
     let bytes: UnsafeBufferPointer<UInt8>
@@ -7,9 +7,9 @@ struct RowPageReader {
     private let allowsIntegerIDs: Bool
     private let requiresIDs: Bool
     private let setsAside: Bool
-    /// The places at which texts begin that are no valid Unicode, in source order.
+    /// The start positions of texts that are not valid Unicode, in source order.
     private let brokenTexts: [UInt32]
-    /// Why rows cannot be stored, by index.
+    /// The reasons against storing rows, by index.
     private(set) var problems: [Int: String] = [:]
     private let id: MemberName
     private let version: MemberName
@@ -35,7 +35,7 @@ struct RowPageReader {
         deleted = MemberName(columns.deleted.text)
     }
 
-    /// The token of the array of rows, and what the answer has about the whole query.
+    /// Returns the token of the array of rows, and the answer's data on the whole query.
     func parts(_ shape: RowPage.Shape) throws(SluiceError) -> (rows: Int, count: Int?, nextLink: String?) {
         switch tape.tokens[0].kind {
         case .array: return (0, nil, nil)
@@ -49,7 +49,7 @@ struct RowPageReader {
         guard tape.tokens[rows].kind == .array else {
             throw failure("The server's answer is an object whose rows are not an array.")
         }
-        // The head of an answer is sent before its rows are read: what goes wrong then stands beside them.
+        // The head of an answer is sent before its rows are read, so a later error is reported beside them.
         if RowPage.Shape.errors.contains(where: { member($0).map(holdsSomething) ?? false }) {
             throw SluiceError(
                 .serverFailure, "The server's answer has an error beside its rows, so rows may be missing.",
@@ -58,7 +58,7 @@ struct RowPageReader {
         return (rows, try count(shape.count), try nextLink(shape.nextLink))
     }
 
-    /// Whether the value at that index of the tape is more than null, false, or empty.
+    /// Returns whether the value at that index of the tape is more than null, false, or empty.
     private func holdsSomething(_ index: Int) -> Bool {
         let value = tape.tokens[index]
         switch value.kind {
@@ -70,7 +70,7 @@ struct RowPageReader {
         }
     }
 
-    /// The token of the answer's member of that name.
+    /// Returns the token of the answer's member of that name.
     private func member(_ name: String) -> Int? {
         let name = MemberName(name)
         var key = 1
@@ -107,7 +107,7 @@ struct RowPageReader {
         return link.isEmpty ? nil : link
     }
 
-    /// The rows of the array whose token is at `array`.
+    /// Returns the rows of the array with its token at `array`.
     mutating func rows(in array: Int) throws(SluiceError) -> [RowPage.Row] {
         let end = Int(tape.tokens[array].next)
         guard let first = brokenTexts.first, let last = brokenTexts.last else {
@@ -124,7 +124,7 @@ struct RowPageReader {
         while index < end {
             rows.append(try row(at: index, number: rows.count))
             index = Int(tape.tokens[index].next)
-            // Rows of one page are alike: the first shows how many there will be.
+            // Rows of one page are alike, so the first shows about how many there are.
             if rows.count == 1 { rows.reserveCapacity((end - array) / max(1, index - array - 1) + 1) }
         }
         return rows
@@ -152,7 +152,7 @@ struct RowPageReader {
                 if value.kind != .string, value.kind != .null {
                     problem = "has an “\(updatedAt.text)” that is not text"
                 } else if setsAside, let time = row.updatedAt, Timestamp(time) == nil {
-                    // No time leads to such a row: its changes would never be followed.
+                    // Without a valid time the row's changes could never be tracked.
                     problem = "has an “\(updatedAt.text)” that is no time"
                 }
             } else if deleted.matches(name, bytes) {
@@ -185,9 +185,9 @@ struct RowPageReader {
         }
     }
 
-    /// Whether the value is, or holds, a text that is no valid Unicode.
+    /// Returns whether the value is, or holds, a text that is not valid Unicode.
     private func isBroken(_ value: JSONTape.Token) -> Bool {
-        // By halves: a hostile page may have as many such texts as rows.
+        // A binary search: a hostile page may have as many such texts as rows.
         var (low, high) = (0, brokenTexts.count)
         while low < high {
             let middle = (low + high) / 2
@@ -196,7 +196,7 @@ struct RowPageReader {
         return low < brokenTexts.count && brokenTexts[low] <= value.end
     }
 
-    /// Whether the value at that index of the tape has more levels than that.
+    /// Returns whether the value at that index of the tape has more levels than that.
     private func nests(_ index: Int, deeperThan levels: Int) -> Bool {
         let value = tape.tokens[index]
         switch value.kind {
@@ -214,14 +214,14 @@ struct RowPageReader {
         }
     }
 
-    /// A version goes back to the server in a header field.
+    /// Returns the problem of a version that cannot be sent back in a header field.
     private static func problem(with version: String?) -> String? {
         guard let version, version.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
         return "has a version with control characters"
     }
 
-    /// Whether the value is `{"reason": "changed"}`: the row is there still, and the query no longer has it
-    /// (OData JSON format 4.01, section 15.3).
+    /// Returns whether the value is `{"reason": "changed"}`: the row still exists, but has left the query (OData JSON
+    /// format 4.01, section 15.3).
     private func isChange(_ index: Int) -> Bool {
         guard tape.tokens[index].kind == .object else { return false }
         var key = index + 1
@@ -235,7 +235,7 @@ struct RowPageReader {
         return false
     }
 
-    /// A row that cannot be stored: the page's error, or set aside under an id that tells it from others.
+    /// Handles a row that cannot be stored: throws the page's error, or sets it aside under a distinct id.
     private mutating func unfit(
         _ row: RowPage.Row, _ number: Int, _ reason: String
     ) throws(SluiceError) -> RowPage.Row {
@@ -260,7 +260,7 @@ struct RowPageReader {
     }
 }
 
-/// A name to compare member names with.
+/// A name for comparisons with member names.
 private struct MemberName {
     let text: String
     private let utf8: ContiguousArray<UInt8>
@@ -270,7 +270,7 @@ private struct MemberName {
         utf8 = ContiguousArray(text.utf8)
     }
 
-    /// Whether the name of the key token is this one; its escapes count as what they stand for.
+    /// Returns whether the key token has this name, after decoding its escapes.
     @inline(__always)
     func matches(_ key: JSONTape.Token, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         if key.flag {

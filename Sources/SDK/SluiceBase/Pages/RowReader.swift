@@ -1,7 +1,7 @@
 internal import CJansson
 
-/// The rows of a page as they came, read in place for as long as the page's bytes stay where they are: a member is
-/// found without making the record that it is of. It counts no references.
+/// The unchanged rows of a page, read in place while the page's bytes stay where they are. It finds a member without
+/// building its record, and counts no references.
 package struct RowReader {
     private let rows: UnsafeBufferPointer<RowPage.Row>
     private let bytes: UnsafeBufferPointer<UInt8>
@@ -13,9 +13,9 @@ package struct RowReader {
         case bool(Bool)
         case int(Int64)
         case double(Double)
-        /// A text without escapes, where it stands.
+        /// A text without escapes, in place.
         case text(UnsafeBufferPointer<UInt8>)
-        /// Anything else, by the index of its token.
+        /// Any other value, by the index of its token.
         case other(Int)
     }
 
@@ -28,7 +28,7 @@ package struct RowReader {
         self.tokens = tokens
     }
 
-    /// The member of that name, in UTF-8, of the row at that index; nil if it has none.
+    /// Returns the member of that name, in UTF-8, of the row at that index; nil if there is none.
     package func member(_ name: UnsafeBufferPointer<UInt8>, at index: Int) -> Member? {
         guard let place = find(name, at: index) else { return nil }
         let token = tokens[place]
@@ -46,18 +46,18 @@ package struct RowReader {
         }
     }
 
-    /// The value of ``Member/other(_:)``, for C code to own.
+    /// Returns the value of ``Member/other(_:)``, for C code to own.
     package func raw(_ place: Int) -> UnsafeMutableRawPointer? {
         value(place).map { UnsafeMutableRawPointer($0) }
     }
 
-    /// The member as a value.
+    /// Returns the member as a value.
     func json(_ name: UnsafeBufferPointer<UInt8>, at index: Int) -> JSON? {
         find(name, at: index).map { JSON(JSONHandle(owning: value($0))) }
     }
 
-    /// Whether the row has a member of that name that is plainly the same as a value that C code has: a false says that
-    /// it is not, or that more has to be known.
+    /// Returns whether the row has a member of that name that is certainly equal to C code's value. False means that it
+    /// differs or that this cannot be decided here.
     package func has(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeRawPointer, at index: Int) -> Bool {
         let value = value.assumingMemoryBound(to: json_t.self)
         let type = json_type(rawValue: UInt32(sluice_json_type(value)))
@@ -85,7 +85,7 @@ package struct RowReader {
         UnsafeBufferPointer(rebasing: bytes[Int(token.start)..<Int(token.end)])
     }
 
-    /// Where in the tape the value of the member stands.
+    /// Returns the index of the member's value on the tape.
     private func find(_ name: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
         let row = rows[index].token
         guard tokens[row].kind == .object else { return nil }
@@ -105,7 +105,7 @@ package struct RowReader {
 }
 
 extension RowPage {
-    /// Calls `body` with a reader of the rows as they came.
+    /// Calls `body` with a reader of the unchanged rows.
     package func withReader<Result>(_ body: (RowReader) throws -> Result) rethrows -> Result {
         try rows.withUnsafeBufferPointer { rows in
             try bytes.withUnsafeBufferPointer { bytes in
@@ -114,7 +114,7 @@ extension RowPage {
         }
     }
 
-    /// The member of that name of a row as it came; nil if it has none.
+    /// Returns the member of that name of an unchanged row; nil if there is none.
     package func member(_ name: PropertyName, at index: Int) -> JSON? {
         var name = name.text
         return name.withUTF8 { name in withReader { $0.json(name, at: index) } }

@@ -1,4 +1,4 @@
-/// A set of Unicode scalars, as ranges in order that do not touch.
+/// A set of Unicode scalars, as sorted ranges with gaps between them.
 package struct ScalarRanges: Sendable, Hashable {
     private(set) var ranges: [ClosedRange<UInt32>] = []
 
@@ -8,12 +8,12 @@ package struct ScalarRanges: Sendable, Hashable {
 
     static let digits = ScalarRanges([0x30...0x39])
     package static let word = ScalarRanges([0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
-    /// White space and ends of lines, as ECMAScript has them.
+    /// White space and line ends, by ECMAScript's definition.
     static let space = ScalarRanges([
         0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029, 0x202F...0x202F,
         0x205F...0x205F, 0x3000...0x3000, 0xFEFF...0xFEFF,
     ])
-    /// What `.` stands for: all but ends of lines.
+    /// The characters that `.` matches: all but line ends.
     static let dot = ScalarRanges([0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029]).inverted
 
     mutating func insert(_ range: ClosedRange<UInt32>) {
@@ -32,7 +32,7 @@ package struct ScalarRanges: Sendable, Hashable {
 
     mutating func formUnion(_ other: ScalarRanges) { for range in other.ranges { insert(range) } }
 
-    /// All that is not in the set.
+    /// All scalars outside of the set.
     var inverted: ScalarRanges {
         var result: [ClosedRange<UInt32>] = []
         var next: UInt32 = 0

@@ -1,26 +1,26 @@
 internal import Synchronization
 
-/// A regular expression: the part of ECMAScript's that takes linear time. These are characters, `.`, classes, groups,
-/// `|`, `^`, `$`, `\b`, `*`, `+`, `?` and `{m,n}`. It is found anywhere in a text, unless it is anchored. `matchesPattern`
-/// of a query (OData v4.01 part 2, 5.1.1.7.1) and `pattern` of a plugin's schema are such patterns.
+/// A regular expression: the part of ECMAScript's syntax that takes linear time. It has characters, `.`, classes,
+/// groups, `|`, `^`, `$`, `\b`, `*`, `+`, `?` and `{m,n}`. It matches anywhere in a text, unless it is anchored.
+/// `matchesPattern` of a query (OData v4.01 part 2, 5.1.1.7.1) and `pattern` of a plugin's schema are such patterns.
 ///
-/// References back, looking around and named groups are outside of the subset and refused when the pattern is read. A
-/// lazy quantifier is taken as the plain one, because both find the same texts.
+/// Back references, lookaround and named groups are outside of the subset and refused when the pattern is read. A lazy
+/// quantifier is read as the plain one, because both find the same texts.
 package struct TextPattern: Sendable, Hashable {
     /// The longest pattern, in bytes.
     static let maximumLength = 1000
-    /// How many steps a pattern may have once its repetitions are written out.
+    /// The largest number of steps after a pattern's repetitions are written out.
     static let maximumSteps = 1000
 
-    /// The pattern as it was written.
+    /// The pattern's source text.
     package let text: String
     private let program: TextPatternProgram
 
-    /// Why a text is no pattern of the subset, and at which of its characters, from 1.
+    /// The reason against a pattern, and the position of its character, from 1.
     package struct Refusal: Error {
         package let reason: String
         package let character: Int
-        /// Whether it is a pattern of ECMAScript's, outside of the subset.
+        /// Whether it is a valid ECMAScript pattern outside of the subset.
         package var isUnsupported = false
     }
 
@@ -38,7 +38,7 @@ package struct TextPattern: Sendable, Hashable {
     /// Whether the pattern is found in the text.
     package func matches(_ text: String) -> Bool { program.isFound(in: text) }
 
-    /// Whether the pattern is found in the text; nil where the pattern cannot be read. The last patterns are remembered.
+    /// Whether the pattern is found in the text; nil where the pattern cannot be read. Recent patterns are cached.
     static func matches(_ pattern: String, _ text: String) -> Bool? {
         let known = cache.withLock { $0[ExactName(pattern)] }
         if let known { return known?.matches(text) }
@@ -63,7 +63,7 @@ indirect enum TextPatternTree {
     case repeated(TextPatternTree, Int, Int?)
 }
 
-/// Writes a tree as the steps of a machine.
+/// Compiles a tree to the steps of a machine.
 struct TextPatternCompiler {
     private var program = TextPatternProgram()
     private var visits = 0
@@ -83,7 +83,7 @@ struct TextPatternCompiler {
         reason: "the pattern is too large once its repetitions are written out", character: 1)
 
     private mutating func add(_ tree: TextPatternTree) throws(TextPattern.Refusal) {
-        // Groups of nothing, repeated inside each other, write no step and would never end.
+        // Repeated nested groups of nothing add no step, so the limit of steps would never stop them.
         visits += 1
         guard visits <= 10 * TextPattern.maximumSteps else { throw Self.tooLarge }
         switch tree {
@@ -131,8 +131,8 @@ struct TextPatternCompiler {
     }
 }
 
-/// What a pattern is compiled to: a machine whose states are all followed at once, so that a text of n characters takes
-/// at most n times the number of steps, whatever the pattern is (K. Thompson, 1968).
+/// A compiled pattern: a machine that follows all of its states at once. So a text of n characters takes at most n
+/// times the number of steps, for every pattern (K. Thompson, 1968).
 struct TextPatternProgram: Sendable, Hashable {
     enum Step: Sendable, Hashable {
         case scalar(ScalarRanges)
@@ -141,7 +141,7 @@ struct TextPatternProgram: Sendable, Hashable {
         case assertion(Assertion)
         case found
     }
-    /// What has to be true of a place between two characters.
+    /// A condition on a position between two characters.
     enum Assertion: Sendable, Hashable {
         case start
         case end
@@ -180,7 +180,7 @@ struct TextPatternProgram: Sendable, Hashable {
             seen = Array(repeating: 0, count: steps.count)
         }
 
-        /// Adds the steps that are reached from `step` without a character. True if the end of the pattern is.
+        /// Adds the steps that `step` leads to without a character. Returns true if the pattern's end is one of them.
         mutating func add(_ step: Int, at position: Int, to list: inout [Int]) -> Bool {
             var waiting = [step]
             while let step = waiting.popLast() {

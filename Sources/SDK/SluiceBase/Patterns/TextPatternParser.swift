@@ -1,4 +1,4 @@
-/// Reads a pattern of the subset that ``TextPattern`` names. Depth and length are bounded, and nothing is guessed.
+/// Reads a pattern in the syntax of ``TextPattern``. Depth and length are bounded, and nothing is guessed.
 struct TextPatternParser {
     private static let maximumDepth = 32
     private static let maximumRepetition = 1000
@@ -118,7 +118,7 @@ struct TextPatternParser {
         return tree
     }
 
-    /// What stands after a backslash.
+    /// Reads the rest of an escape after its backslash.
     private mutating func escape() throws(TextPattern.Refusal) -> ScalarRanges {
         guard let scalar = next else { throw refusal("the pattern ends after a \\") }
         index += 1
@@ -158,14 +158,14 @@ struct TextPatternParser {
         return ScalarRanges([value...value])
     }
 
-    /// A class, after its `[`.
+    /// Reads a class after its `[`.
     private mutating func scalarClass() throws(TextPattern.Refusal) -> ScalarRanges {
         let isInverted = take("^")
         var ranges = ScalarRanges()
         var isFirst = true
         while !take("]") {
             guard next != nil else { throw refusal("expected ]") }
-            // In other dialects it begins a class of a name, which would silently mean something else here.
+            // In other dialects it begins a named class, which would silently mean something else here.
             if next == "[" {
                 throw TextPattern.Refusal(
                     reason: "write \\[ for the character", character: index + 1, isUnsupported: true)

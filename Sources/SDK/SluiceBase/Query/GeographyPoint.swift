@@ -23,14 +23,14 @@ public struct GeographyPoint: Sendable, Hashable {
     /// The mean radius of the Earth in metres (IUGG, R₁).
     static let earthRadius = 6_371_008.8
 
-    /// A place, or nil if there is no such place.
+    /// Creates a place, or nil for coordinates outside of the ranges.
     public init?(longitude: Double, latitude: Double) {
         guard longitude.magnitude <= 180, latitude.magnitude <= 90 else { return nil }
         self.longitude = longitude
         self.latitude = latitude
     }
 
-    /// The place that a GeoJSON object tells; a third coordinate, the height, is passed over. Nil if it tells none.
+    /// Reads the place from a GeoJSON point, and ignores a third coordinate, the height. Nil for other JSON.
     package init?(_ json: JSON) {
         guard json.kind == .object, json["type"]?.string == "Point", let coordinates = json["coordinates"]?.elements,
             (2...3).contains(coordinates.count), let longitude = coordinates[0].number,
@@ -39,8 +39,8 @@ public struct GeographyPoint: Sendable, Hashable {
         self.init(longitude: longitude.double, latitude: latitude.double)
     }
 
-    /// The way along the surface of a sphere of the Earth's mean radius, in metres, by the haversine formula. Within
-    /// half a percent of what servers compute on an ellipsoid.
+    /// Returns the distance along a sphere of the Earth's mean radius, in metres, by the haversine formula. It is
+    /// within half a percent of a server's result on an ellipsoid.
     public func distance(to other: GeographyPoint) -> Double {
         let radians = Double.pi / 180
         let height = sin((other.latitude - latitude) * radians / 2)

@@ -1,4 +1,4 @@
-/// Which records of a table, in which order, and which part of each.
+/// A query of a table's records: the filter, the order, the page and the selected properties.
 ///
 /// ```swift
 /// var query = Query("movies")
@@ -9,9 +9,9 @@
 public struct Query: Sendable, Hashable {
     /// One key to sort by.
     public struct SortKey: Sendable, Hashable {
-        /// What to sort by.
+        /// The expression to sort by.
         public var expression: QueryExpression
-        /// Whether the largest comes first.
+        /// Whether the largest value comes first.
         public var descending: Bool
 
         /// Sorts by the property of that name.
@@ -19,7 +19,7 @@ public struct Query: Sendable, Hashable {
             self.init(expression: .column(column), descending: descending)
         }
 
-        /// Sorts by what the expression amounts to.
+        /// Sorts by the value of the expression.
         public init(expression: QueryExpression, descending: Bool = false) {
             self.expression = expression
             self.descending = descending
@@ -33,23 +33,23 @@ public struct Query: Sendable, Hashable {
 
     /// The table's name.
     public var table: String
-    /// Which records; nil means all.
+    /// The condition on the records; nil means all.
     public var filter: QueryExpression?
-    /// The order; records that are equal in it come by id.
+    /// The order; records equal in it are sorted by id.
     public var order: [SortKey]
-    /// How many records to leave out first.
+    /// The number of records to skip at the start.
     public var skip: Int
-    /// How many records at the most; nil means all.
+    /// The largest number of records; nil means all.
     public var top: Int?
-    /// The properties to give back; empty means all.
+    /// The selected properties; empty means all.
     public var select: [PropertyName]
-    /// Whether to count the records that match, whatever `skip` and `top` are.
+    /// Whether to count the matching records, independent of `skip` and `top`.
     public var includesCount: Bool
-    /// Whether records that are marked as deleted are among them. A local store holds none.
+    /// Whether records marked as deleted are included. A local store holds none.
     public var includesDeleted: Bool
-    /// Further parameters for the server, which a local store does not look at.
+    /// Further parameters for the server, which a local store ignores.
     public var parameters: [Parameter]
-    /// The other tables, where paths follow navigation properties and a database is to run them.
+    /// The other tables, if paths follow navigation properties and a database runs them.
     package var related: QueryRelatives?
 
     /// A further parameter for the server.
@@ -66,7 +66,7 @@ public struct Query: Sendable, Hashable {
         }
     }
 
-    /// All records of `table`, until the properties say otherwise.
+    /// Creates a query of all records of `table`; the other arguments limit it.
     public init(
         _ table: String, filter: QueryExpression? = nil, order: [SortKey] = [], skip: Int = 0, top: Int? = nil,
         select: [PropertyName] = [], includesCount: Bool = false, includesDeleted: Bool = false,

@@ -1,7 +1,7 @@
 /// Lengths of time as texts: `P6DT23H59M59.9999S`, days at the most. (OData v4.01 ABNF, durationValue; XML Schema's
 /// dayTimeDuration.)
 enum QueryDuration {
-    /// The length in ticks of 100 ns; nil if the text is no duration, or one beyond 64 bits.
+    /// Returns the length in ticks of 100 ns; nil for a text that is not a duration, or beyond 64 bits.
     static func ticks(_ text: String) -> Int64? {
         var rest = text.utf8[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -53,7 +53,7 @@ enum QueryDuration {
         return parts == 0 ? nil : isNegative ? -total : total
     }
 
-    /// The text of a length in ticks.
+    /// Returns the text of a length in ticks.
     static func text(_ ticks: Int64) -> String {
         let second = UInt64(Timestamp.ticksPerSecond)
         let magnitude = ticks.magnitude

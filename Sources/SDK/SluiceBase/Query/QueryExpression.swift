@@ -1,4 +1,4 @@
-/// A predicate or a value of a query: one tree, whatever it was made from and whatever it is turned into.
+/// A predicate or a value of a query: one tree for every source and every target.
 ///
 /// The tree is read from OData text (``QueryExpression/init(odata:)``), evaluated in memory, and printed as SQL and as
 /// OData; the same tree means the same rows everywhere.
@@ -13,17 +13,17 @@ public indirect enum QueryExpression: Sendable, Hashable {
     case binary(BinaryOperator, QueryExpression, QueryExpression)
     /// A function's value.
     case call(QueryFunction, [QueryExpression])
-    /// Whether a value equals one of the constants, as `eq` has it.
+    /// Whether a value equals one of the constants, by the rules of `eq`.
     case membership(QueryExpression, [QueryLiteral])
-    /// What a path of more than one name leads to: `Address/Street`, `Items/any(x:x/Price gt 5)`, `Items/$count`.
+    /// The value at a path of more than one name: `Address/Street`, `Items/any(x:x/Price gt 5)`, `Items/$count`.
     case path(QueryPath)
     /// A list of values: `[1,Size,'x']`.
     case list([QueryExpression])
     /// An object of values: `{"Street":'x',"Number":Size}`.
     case object([QueryArgument])
-    /// The value beside the first condition that is true, and null if none is: `case(X gt 0:1,true:0)`.
+    /// The value of the first true condition, and null if none is true: `case(X gt 0:1,true:0)`.
     case choice([QueryChoice])
-    /// A value as one of a named type, or whether it is one. Without a value the record itself is meant.
+    /// A value as one of a named type, or a test for that type. Without a value it applies to the record itself.
     case typed(TypeOperator, QueryExpression?, String)
 
     /// An operator on one value.
@@ -68,7 +68,7 @@ public enum QueryLiteral: Sendable, Hashable {
     case date(Timestamp)
     /// A day: the point in time at which it begins in UTC.
     case day(Timestamp)
-    /// A time of day: the point in time at which it was that late on 1970-01-01 in UTC.
+    /// A time of day: the point in time with that time on 1970-01-01 in UTC.
     case timeOfDay(Timestamp)
     /// A GUID, as its text.
     case guid(String)
@@ -82,9 +82,9 @@ public enum QueryLiteral: Sendable, Hashable {
     case binary(String)
     /// A shape on the Earth or in a plane that is not a ``point(_:)``: `geography` or `geometry`, and its text.
     case shape(kind: String, text: String)
-    /// More or less than every number.
+    /// A number beyond all others: plus or minus infinity.
     case infinity(isNegative: Bool)
-    /// What is not a number.
+    /// NaN.
     case notANumber
 }
 
@@ -92,7 +92,7 @@ public enum QueryLiteral: Sendable, Hashable {
 public enum QueryFunction: String, Sendable, Hashable, CaseIterable {
     /// On strings. `contains(whole, part)` is v3's `substringof(part, whole)`.
     case contains, startswith, endswith, indexof, length, substring, replace, tolower, toupper, trim, concat
-    /// Whether a string has a part that a regular expression describes.
+    /// Whether a regular expression matches a part of a string.
     case matchesPattern
     /// On dates, in UTC.
     case day, month, year, hour, minute, second, fractionalseconds, date, time, totaloffsetminutes
@@ -112,7 +112,7 @@ public enum QueryFunction: String, Sendable, Hashable, CaseIterable {
 }
 
 extension QueryLiteral {
-    /// An id to compare with: a text or an integer.
+    /// Returns an id as a constant for comparisons: a text or an integer.
     package static func id(_ id: RecordID) -> QueryLiteral {
         switch id {
         case .string(let text): .string(text)
@@ -122,7 +122,7 @@ extension QueryLiteral {
 }
 
 extension QueryExpression {
-    /// The expression with each of those directly in it replaced by what `change` makes of it.
+    /// Returns the expression with each of its direct children replaced by `change`.
     package func mappingChildren(_ change: (QueryExpression) -> QueryExpression) -> QueryExpression {
         switch self {
         case .literal, .column: self
@@ -139,7 +139,7 @@ extension QueryExpression {
         }
     }
 
-    /// The expressions directly in this one.
+    /// The direct children of this expression.
     package var children: [QueryExpression] {
         var children: [QueryExpression] = []
         _ = mappingChildren { child in
@@ -149,9 +149,9 @@ extension QueryExpression {
         return children
     }
 
-    /// The names that the expression may take from the record: those of its columns, and of what paths begin with.
+    /// The names that the expression may read from the record: of its columns, and at the start of its paths.
     ///
-    /// Names that are about the elements of a collection are among them.
+    /// Names that refer to the elements of a collection are included.
     package var columns: Set<PropertyName> {
         var columns = children.reduce(into: Set<PropertyName>()) { $0.formUnion($1.columns) }
         switch self {
@@ -163,15 +163,16 @@ extension QueryExpression {
         return columns
     }
 
-    /// The expression with a constant in the place of each `now()`.
+    /// Returns the expression with a constant in the place of each `now()`.
     ///
-    /// A query with `now()` is refused as `unsupported` wherever it is run: whoever runs it says first what time it is.
+    /// A query with `now()` is refused as `unsupported` everywhere, so the caller replaces it by the present time
+    /// first.
     public func at(_ now: Timestamp) -> QueryExpression {
         if case .call(.now, _) = self { return .literal(.date(now)) }
         return mappingChildren { $0.at(now) }
     }
 
-    /// Whether the expression is about the element that is asked about where it stands.
+    /// Whether the expression refers to the element `$this` of its surroundings.
     var mentionsThis: Bool {
         if case .path(let path) = self, path.root == .this { return true }
         return children.contains { $0.mentionsThis }

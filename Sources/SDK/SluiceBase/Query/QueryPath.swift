@@ -1,11 +1,11 @@
-/// A way from a record, or from something that was named, to a value or to several: one step after another.
+/// A path from a record, or from a named value, to one or several values, step by step.
 ///
-/// `Address/Street` is two properties from the record; `Items/any(x:x/Price gt Limit)` asks of each item, which is `x`
+/// `Address/Street` is two properties from the record. `Items/any(x:x/Price gt Limit)` tests each item, named `x`
 /// there, while `Limit` is still the record's.
 public struct QueryPath: Sendable, Hashable {
-    /// Where the path begins.
+    /// The start of the path.
     public var root: Root
-    /// The steps from there.
+    /// The steps from the start.
     public var steps: [Step]
 
     /// A path.
@@ -14,19 +14,19 @@ public struct QueryPath: Sendable, Hashable {
         self.steps = steps
     }
 
-    /// Where a path begins.
+    /// The start of a path.
     public enum Root: Sendable, Hashable {
-        /// The record that is asked about, unnamed; after `/$filter(` and in `/$count($filter=` the element.
+        /// The queried record, unnamed; after `/$filter(` and in `/$count($filter=` the element.
         case record
-        /// `$it`: the record that is asked about, wherever it is written.
+        /// `$it`: the queried record, at every position.
         case it
-        /// `$this`: the element that is asked about.
+        /// `$this`: the current element.
         case this
         /// `$root`: the service; the first step is an entity set, a singleton or a function.
         case service
-        /// The variable of an `any` or `all` around it.
+        /// The variable of a surrounding `any` or `all`.
         case variable(PropertyName)
-        /// A parameter alias whose value was not given, without its `@`.
+        /// A parameter alias without a given value, without its `@`.
         case alias(PropertyName)
     }
 
@@ -38,13 +38,13 @@ public struct QueryPath: Sendable, Hashable {
         case type(String)
         /// To the entity of a collection with that key; a single unnamed value is the key.
         case key([QueryArgument])
-        /// To those elements of a collection for which the condition is true.
+        /// To the elements of a collection for which the condition is true.
         case filter(QueryExpression)
-        /// To the number of elements: of those that pass the filter and the search, where they are given.
+        /// To the number of elements that pass the filter and the search, where they are given.
         case count(QueryExpression?, QuerySearch?)
-        /// To whether the condition is true for an element; without one, whether there is any.
+        /// To the answer whether the condition is true for any element; without a condition, whether there is any.
         case any(QueryLambda?)
-        /// To whether the condition is true for each element.
+        /// To the answer whether the condition is true for each element.
         case all(QueryLambda)
         /// To the result of a function of the service.
         case function(String, [QueryArgument])
@@ -53,7 +53,7 @@ public struct QueryPath: Sendable, Hashable {
     }
 }
 
-/// A condition about an element, which is called by the variable's name in it.
+/// A condition on an element, which it refers to by the variable's name.
 public struct QueryLambda: Sendable, Hashable {
     /// The variable.
     public var variable: PropertyName
@@ -67,7 +67,7 @@ public struct QueryLambda: Sendable, Hashable {
     }
 }
 
-/// A value with a name or without: of a key, of a function's call, or of an object.
+/// A value with or without a name: of a key, of a function's call, or of an object.
 public struct QueryArgument: Sendable, Hashable {
     /// The name, if there is one.
     public var name: String?
@@ -81,9 +81,9 @@ public struct QueryArgument: Sendable, Hashable {
     }
 }
 
-/// A value and when it is chosen.
+/// A value and the condition under which it is chosen.
 public struct QueryChoice: Sendable, Hashable {
-    /// When.
+    /// The condition.
     public var condition: QueryExpression
     /// The value.
     public var value: QueryExpression

@@ -1,13 +1,13 @@
 /// A table's columns, as its user declares them.
 ///
-/// A declared column gets a typed place of its own, which queries and other tools use directly. Every other property
-/// of a record is kept too, and can be queried; so a table need not be declared at all.
+/// A declared column has typed storage of its own, which queries and other tools use directly. All other properties of
+/// a record are stored too, and can be queried; so a table need not be declared at all.
 public struct TableSchema: Sendable, Hashable {
     /// A declared column.
     public struct Column: Sendable, Hashable {
         /// The property's name.
         public var name: PropertyName
-        /// What its values are.
+        /// The type of its values.
         public var type: ColumnType
 
         /// A column.
@@ -17,7 +17,7 @@ public struct TableSchema: Sendable, Hashable {
         }
     }
 
-    /// What a column's values are. A value of another type is kept exactly as it is all the same.
+    /// The type of a column's values. A value of another type is still stored exactly.
     public enum ColumnType: String, Sendable, Hashable, CaseIterable {
         /// Text.
         case string
@@ -33,23 +33,23 @@ public struct TableSchema: Sendable, Hashable {
         case json
     }
 
-    /// A way from a record to records of another table: a navigation property.
+    /// A link from a record to records of another table: a navigation property.
     public struct Reference: Sendable, Hashable {
         /// The navigation property's name.
         public var name: PropertyName
         /// The other table.
         public var table: String
-        /// The property here whose value the other records have.
+        /// The property here with the linked value.
         public var column: PropertyName
-        /// The property there.
+        /// The property of the other table with the same value.
         public var targetColumn: PropertyName
-        /// Whether it leads to any number of records rather than to one at the most.
+        /// Whether it leads to any number of records rather than to at most one.
         public var isCollection: Bool
-        /// Whether the value that links is a key which the service assigns. Until it is known, the id that the record has
-        /// here stands for it in the records that refer to it.
+        /// Whether the linked value is a key that the service assigns. Until it is known, records that refer to the
+        /// record hold its local id instead.
         public var isAssigned = false
 
-        /// A way to the record of `table` whose id, or `targetColumn`, is in `column`.
+        /// Creates a link to the record of `table` whose id, or `targetColumn`, is in `column`.
         public init(
             _ name: PropertyName, to table: String, by column: PropertyName, targetColumn: PropertyName = "id",
             isAssigned: Bool = false
@@ -59,7 +59,8 @@ public struct TableSchema: Sendable, Hashable {
             (self.targetColumn, isCollection) = (targetColumn, false)
         }
 
-        /// A way to the records of `table` that have this record's id, or what is in `column`, in `targetColumn`.
+        /// Creates a link to the records of `table` that hold this record's id, or its value of `column`, in
+        /// `targetColumn`.
         public init(
             _ name: PropertyName, toMany table: String, where targetColumn: PropertyName, column: PropertyName = "id",
             isAssigned: Bool = false
@@ -76,7 +77,7 @@ public struct TableSchema: Sendable, Hashable {
     public var columns: [Column]
     /// Columns to index, each list one index.
     public var indexes: [[PropertyName]]
-    /// The navigation properties, which queries may follow where the other tables can be asked too.
+    /// The navigation properties, which queries may follow if the other tables are available.
     public var references: [Reference]
 
     /// A table with those columns.
@@ -89,9 +90,9 @@ public struct TableSchema: Sendable, Hashable {
         self.references = references
     }
 
-    /// The navigation property of that name.
+    /// Returns the navigation property of that name.
     public func reference(_ name: PropertyName) -> Reference? { references.first { $0.name == name } }
 
-    /// The column of that name.
+    /// Returns the column of that name.
     public func column(_ name: PropertyName) -> Column? { columns.first { $0.name == name } }
 }

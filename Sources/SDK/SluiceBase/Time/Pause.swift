@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// Waits as `Task.sleep(for:)` does, and holds nothing any more once the task is cancelled.
+/// Waits as `Task.sleep(for:)` does, but releases its memory when the task is cancelled.
 ///
-/// What `Task.sleep` holds stays until its time is over, cancelled or not. A deadline is nearly always cancelled, so that
-/// a client with a deadline of 100 s for each request would hold those of all requests of the last 100 s.
+/// `Task.sleep` keeps its memory until its time is over, cancelled or not. A deadline is nearly always cancelled, so a
+/// client with a deadline of 100 s for each request would keep that of all requests of the last 100 s.
 public enum Pause {
     private static let alarms = Alarms()
-    /// So long that it makes no difference, and overflows no clock.
+    /// A wait so long that it makes no difference, and overflows no clock.
     private static let longest = Duration.seconds(365 * 86_400)
 
-    /// Waits, or returns soon where the duration is not above zero.
+    /// Waits, or returns soon if the duration is not above zero.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public static func wait(for duration: Duration) async throws {
@@ -19,19 +19,19 @@ public enum Pause {
     }
 }
 
-/// Everybody who waits, and the few tasks that sleep for all of them.
+/// All waiting tasks, and the few tasks that sleep for all of them.
 private final class Alarms: Sendable {
     private typealias Instant = ContinuousClock.Instant
 
     private struct State {
         var lastID = 0
         var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
-        /// In the order of the times. Some who are listed wait no more.
+        /// The waits in the order of their times. Some of them are over.
         var times: [(due: Instant, id: Int)] = []
-        /// When a task that sleeps wakes up, the soonest last.
+        /// The wake-up times of the sleeping tasks, the soonest last.
         var wakings: [Instant] = []
 
-        /// Removes those whose time has come from those who wait.
+        /// Removes and returns the waiting tasks whose time has come.
         mutating func takeDue(at now: Instant) -> [CheckedContinuation<Void, any Error>] {
             let count = times.firstIndex { $0.due > now } ?? times.count
             let due = times.prefix(count).compactMap { waiting.removeValue(forKey: $0.id) }
@@ -39,7 +39,7 @@ private final class Alarms: Sendable {
             return due
         }
 
-        /// Adds one who waits, at its place in the order.
+        /// Adds a waiting task at its position in the order.
         mutating func add(_ id: Int, _ due: Instant, _ continuation: CheckedContinuation<Void, any Error>) {
             waiting[id] = continuation
             var (low, high) = (0, times.count)
@@ -54,7 +54,8 @@ private final class Alarms: Sendable {
             if times.count > 2 * waiting.count + 64 { times.removeAll { waiting[$0.id] == nil } }
         }
 
-        /// When a task has to wake up that does not sleep yet; nil where one sleeps, or nobody waits.
+        /// Returns the wake-up time of another sleeping task that is needed; nil where one wakes in time, or nothing
+        /// waits.
         mutating func nextWaking() -> Instant? {
             times.removeFirst(times.prefix { waiting[$0.id] == nil }.count)
             guard let due = times.first?.due, wakings.last.map({ due < $0 }) ?? true else { return nil }
@@ -77,7 +78,7 @@ private final class Alarms: Sendable {
                     return state.nextWaking()
                 }
                 if let waking { sleep(until: waking) }
-                // Where the task was cancelled before, nobody was found.
+                // If the task was cancelled before, its wait was not found.
                 if Task.isCancelled { cancel(id) }
             }
         } onCancel: {

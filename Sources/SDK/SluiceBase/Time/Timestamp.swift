@@ -1,17 +1,17 @@
 /// A point in time, in UTC, to 100 nanoseconds: the precision of the servers' databases.
 ///
-/// Where a server wrote a time, Sluice keeps the server's text; a `Timestamp` is for comparing and computing.
+/// Sluice stores a server's time as its text; a `Timestamp` is for comparing and computing.
 public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Steps of 100 ns since 1970-01-01T00:00:00Z; negative before.
     public let ticks: Int64
 
-    /// How many ticks a second has.
+    /// The number of ticks in a second.
     public static let ticksPerSecond: Int64 = 10_000_000
     private static let ticksPerDay = 86_400 * ticksPerSecond
     /// The years 0001 to 9999, which ISO 8601 writes with four digits.
     private static let range = civilDays(1, 1, 1) * ticksPerDay...civilDays(10_000, 1, 1) * ticksPerDay - 1
 
-    /// A time by its ticks, moved into the years 0001 to 9999 if it is outside.
+    /// Creates a time by its ticks, limited to the years 0001 to 9999.
     public init(ticks: Int64) { self.ticks = min(max(ticks, Self.range.lowerBound), Self.range.upperBound) }
 
     /// Reads `2013-09-01T12:34:56.789Z`, with 0 to any number of fraction digits (those beyond the seventh are cut), an
@@ -50,7 +50,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         return range.contains(ticks) ? ticks : nil
     }
 
-    /// The first and the last moment that there is a value for.
+    /// The first and the last possible moment.
     package static let earliest = Timestamp(ticks: range.lowerBound)
     package static let latest = Timestamp(ticks: range.upperBound)
 
@@ -60,7 +60,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     /// The time with seven fraction digits: `2013-09-01T12:34:56.7890000Z`.
     public var description: String { text(fractionDigits: 7) }
 
-    /// The time with so many fraction digits (0 to 7), the rest cut off.
+    /// Returns the time with that many fraction digits (0 to 7), the rest cut off.
     public func text(fractionDigits: Int) -> String {
         let (days, time) = ticks.flooredQuotient(by: Self.ticksPerDay)
         let date = Self.civilDate(days)
@@ -113,7 +113,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         }
     }
 
-    /// Days since 1970-01-01 in the Gregorian calendar. Years begin in March here, so that the leap day comes last.
+    /// Returns the days since 1970-01-01 in the Gregorian calendar. Years begin in March here, so that the leap day
+    /// comes last.
     private static func civilDays(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let marchYear = month <= 2 ? year - 1 : year
         let marchMonth = (month + 9) % 12
@@ -133,7 +134,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
 }
 
 extension Int64 {
-    /// The quotient rounded towards minus infinity and the remainder that goes with it, which is never negative.
+    /// Returns the quotient rounded towards minus infinity, and its remainder, which is never negative.
     fileprivate func flooredQuotient(by divisor: Int64) -> (Int64, Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -166,7 +167,7 @@ private struct Scanner {
         return value
     }
 
-    /// The digits of a fraction of a second, as ticks.
+    /// Reads the digits of a fraction of a second, as ticks.
     mutating func fraction() -> Int64? {
         var value: Int64 = 0
         var count = 0
@@ -191,8 +192,7 @@ private struct Scanner {
 }
 
 extension Timestamp {
-    /// That time on some day, from `hh:mm`, `hh:mm:ss` or `hh:mm:ss.f…`, the forms in which records hold a time of day;
-    /// nil if `text` is not of these forms.
+    /// Creates a time of day from the forms in records: `hh:mm`, `hh:mm:ss` or `hh:mm:ss.f…`; nil for any other `text`.
     package init?(timeOfDay text: String) {
         let isOfTime = { (byte: UInt8) in byte &- 0x30 < 10 || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".") }
         guard text.utf8.allSatisfy(isOfTime), let time = Timestamp("1970-01-01T" + text) else { return nil }
@@ -208,17 +208,17 @@ extension Timestamp {
 }
 
 extension Timestamp {
-    /// Longer than all of time, and still far from what a number can hold.
+    /// Longer than all of time, but far from the limit of a number.
     private static let endless: Int64 = 400_000_000_000
 
-    /// The time that much later, at most the end of time.
+    /// Returns the time that much later, at most the end of time.
     public func advanced(by duration: Duration) -> Timestamp {
         let parts = duration.components
         let seconds = min(max(parts.seconds, -Self.endless), Self.endless)
         return Timestamp(ticks: ticks + seconds * Self.ticksPerSecond + parts.attoseconds / 100_000_000_000)
     }
 
-    /// How long it is from here to `later`; negative if that was before.
+    /// Returns the length of time from here to `later`; negative if that is earlier.
     package func duration(to later: Timestamp) -> Duration {
         let ticks = later.ticks - self.ticks
         return .seconds(ticks / Self.ticksPerSecond) + .nanoseconds(ticks % Self.ticksPerSecond * 100)

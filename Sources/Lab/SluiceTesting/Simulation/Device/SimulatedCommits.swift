@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The transactions of a device's store in the order in which they happened. Their callers may go on in another order,
-/// so each is noted at its end, inside, and handed on with those before it.
+/// The transactions of a device's store in the order of their commits. Their callers may continue in another order, so
+/// each transaction is noted at its end, inside, and passed on together with the earlier ones.
 final class SimulatedCommits: Sendable {
     private struct State {
         var tickets = 0
@@ -10,7 +10,7 @@ final class SimulatedCommits: Sendable {
 
     private let state = Mutex(State())
 
-    /// A number for a transaction that is about to begin.
+    /// Returns a number for a transaction that is about to begin.
     func begin() -> Int {
         state.withLock {
             $0.tickets += 1
@@ -18,15 +18,15 @@ final class SimulatedCommits: Sendable {
         }
     }
 
-    /// The transaction has done all that it does, and is about to be committed.
+    /// Notes that the transaction has finished its work and is about to be committed.
     func end(_ ticket: Int, _ transaction: SimulatedTransaction) {
         state.withLock { $0.ended.append((ticket, transaction)) }
     }
 
-    /// It was not committed.
+    /// Removes a transaction that was not committed.
     func drop(_ ticket: Int) { state.withLock { $0.ended.removeAll { $0.ticket == ticket } } }
 
-    /// What was committed up to this transaction and has not been handed on.
+    /// Returns the transactions up to this one that were not passed on yet.
     func take(through ticket: Int) -> [SimulatedTransaction] {
         state.withLock { state in
             guard let index = state.ended.firstIndex(where: { $0.ticket == ticket }) else { return [] }

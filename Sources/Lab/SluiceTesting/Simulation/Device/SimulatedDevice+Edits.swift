@@ -1,14 +1,14 @@
 internal import SluiceCore
 
 extension SimulatedDevice {
-    /// The record that a number stands for: few, so that devices meet on them.
+    /// Returns the record for a number. There are few records, so that devices often edit the same one.
     func record(_ choice: Int) -> RecordKey {
         RecordKey(
             table: choice % 5 == 0 ? "notes" : "items", id: parts.setting.ids.known(parts.setting.id(choice / 8 % 6)))
     }
 
-    /// The id by which the application knows a record: as the store has it, or as it writes a new one. Nil where the
-    /// store cannot be read.
+    /// Returns the application's id of a record: the one in the store, or the one for a new record. Returns nil where
+    /// the store cannot be read.
     func localID(of key: RecordKey) async -> RecordID? {
         let ids = parts.setting.ids
         guard ids.areCapitals else { return key.id }
@@ -22,7 +22,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// An edit by the application; what it acknowledges is noted by the oracle.
+    /// Edits a record as the application does; the checker notes the acknowledged edits.
     func edit(_ kind: SimulationAction.Kind, _ choice: Int) async {
         let key = self.record(choice)
         guard let id = await localID(of: key) else { return }
@@ -39,7 +39,7 @@ extension SimulatedDevice {
         default: break
         }
         if key.table == "notes", parts.setting.dependency == .column {
-            // Mostly the one that the server does not have from the beginning.
+            // Mostly the item that the server does not have at the start.
             let item = choice / 128 % 3 == 0 ? choice / 128 % 6 : 5
             if kind == .insert || kind == .move { record["item"] = JSON(parts.setting.id(item)) }
         }
@@ -47,7 +47,7 @@ extension SimulatedDevice {
         if parts.setting.keepsMemos, kind == .insert || kind == .update || kind == .move {
             memo = oracle.newValue()
             record[SimulatedMemo.column] = memo.map { JSON($0) }
-            // Now and then alone: then it is no change for anybody else.
+            // Sometimes an update changes the memo alone: then no other device sees a change.
             if kind == .update, choice / 256 % 4 == 0 { values = [:] }
         }
         for (name, value) in parts.setting.fields.members(values) { record[name] = value }
@@ -84,13 +84,13 @@ extension SimulatedDevice {
             line: "  device \(index) has made \(kind.rawValue) of \(key) \(SimulationText.of(record))")
     }
 
-    /// What cannot be done to a record as it is now.
+    /// Returns whether the record's present state allows no such edit.
     static func isRefusal(_ error: any Error) -> Bool {
         guard let code = (error as? SluiceError)?.code else { return false }
         return [.recordExists, .recordMissing, .operationRefused].contains(code)
     }
 
-    /// Notes an error that nothing in the story accounts for.
+    /// Reports an error that the story's faults do not account for.
     func explain(_ error: any Error, _ what: @autoclosure () -> String) {
         if process.isDead || error is SimulatedCrash || error is CancellationError { return }
         if parts.setting.usesTokens, SimulationText.holds(Array("\(error)".utf8), SimulationTokens.mark) {
@@ -101,20 +101,20 @@ extension SimulatedDevice {
             if error.code == .hookFailed, parts.hookMishaps > 0 { return }
             let storeFails = parts.faults.allows(.storeFailure) || parts.faults.allows(.storeTrouble)
             if error.code.isStore, storeFails { return }
-            // With faults about, all that network and server may come to.
+            // With faults, every error that the network or the server can cause.
             let isExpected =
                 error.code.isNetwork || error.code == .cancelled || error.code == .serverFailure
                 || error.code == .unauthorized || error.code == .brokenProtocol || error.code == .rejected
                 || error.code == .operationsPending || error.code == .aborted
-                // A token that was forgotten while the pull that began afresh was under way.
+                // A cursor was removed while the pull that started over was still running.
                 || (error.status == 403 && parts.faults.allows(.forbidden))
                 || ([403, 404].contains(error.status) && parts.faults.allows(.tableFails))
                 || (error.status == 410 && parts.faults.allows(.forgetRequests))
             let isMistake = error.message.contains("out of turn")
             if isExpected, !isMistake, !parts.setting.faults.isEmpty { return }
-            // A story that never gets done with it does not end well either.
+            // A server with a page limit refuses pages that are too large, even in a story without faults.
             if parts.server.limitsPages, [.rejected, .tooLarge, .serverFailure].contains(error.code) { return }
-            // A story may wait longer than an exchange may take.
+            // A simulated wait may be longer than the time limit of a request.
             if [.operationsPending, .aborted, .timeout].contains(error.code) { return }
         }
         parts.oracle.violate(.documentedErrors, "device \(index), \(what()): \(error)")

@@ -1,14 +1,14 @@
 internal import SluiceCore
 
 extension SimulatedDevice {
-    /// Changes two or three records in one group, or in one transaction alone: inserts what is not there, and changes or
-    /// deletes what is.
+    /// Changes two or three records in one group, or in one transaction only. Missing records are inserted; existing
+    /// ones are changed or deleted.
     func group(_ choice: Int) async {
         await change(choice, inGroup: choice / 4096 % 2 == 0, isTyped: false)
     }
 
-    /// Changes two or three records in one transaction, after it was read what is there, through tables of a type where
-    /// the records fit one.
+    /// Changes two or three records in one transaction, after reading them. Typed tables are used where the records
+    /// allow it.
     func transaction(_ choice: Int) async {
         // A typed record cannot have two properties that Swift takes for one.
         await change(choice, inGroup: false, isTyped: choice / 4096 % 4 > 0 && !parts.setting.fields.areTwins)
@@ -101,8 +101,8 @@ extension SimulatedDevice {
     }
 }
 
-/// A record of any properties as a value of a type. It is written in the order of the names, because the same seed has to
-/// tell the same story in every process.
+/// A record with any properties as a typed value. It encodes them in the order of their names, because a seed must
+/// produce the same run in every process.
 private struct SimulatedRecord: Codable, Sendable {
     private struct Name: CodingKey {
         let stringValue: String

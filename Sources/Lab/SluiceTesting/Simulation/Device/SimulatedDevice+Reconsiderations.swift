@@ -1,9 +1,9 @@
 internal import SluiceCore
 
-/// Edits that are deleted and brought back: what was written has to be there again, or to be found in the audit.
+/// Edits that are deleted and brought back: the written values must be in the record again, or in the audit.
 extension SimulatedDevice {
-    /// Edits a record or makes one, deletes it, and takes the deletion back: by an undelete, or by giving the queue's
-    /// delete up. All of it in one step after the other, in one transaction, or in a group.
+    /// Edits or inserts a record, deletes it, and takes the deletion back: by an undelete, or by discarding the queued
+    /// delete. The edits are made one by one, in one transaction, or in a group.
     func reconsider(_ choice: Int) async {
         let first: SimulationAction.Kind = choice / 8192 % 3 == 0 ? .insert : .update
         let discards = choice / 8192 % 3 == 2
@@ -62,7 +62,7 @@ extension SimulatedDevice {
                 + kinds.map(\.rawValue).joined(separator: ", "))
     }
 
-    /// Gives up the delete that waits for a record.
+    /// Discards the queued delete of a record.
     private func discardDelete(of key: RecordKey) async {
         await repair("discard of a delete") { queue in
             let waiting = try await queue.operations().last { self.key(of: $0) == key }

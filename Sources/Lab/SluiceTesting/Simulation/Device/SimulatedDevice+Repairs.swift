@@ -1,8 +1,8 @@
 internal import SluiceCore
 
-/// What an operator does with the queue, as far as it is possible with an operation as it is.
+/// An operator's actions on the queue, where an operation's state allows them.
 extension SimulatedDevice {
-    /// Has `body` act on one of the operations.
+    /// Runs `body` on one of the operations.
     private func repair(
         _ choice: Int, _ what: String, _ body: (SyncQueue, TableOperation) async throws -> Void
     ) async {
@@ -13,13 +13,13 @@ extension SimulatedDevice {
         }
     }
 
-    /// Has `body` act on the queue.
+    /// Runs `body` on the queue.
     func repair(_ what: String, _ body: (SyncQueue) async throws -> Void) async {
         do {
             guard let queue = context?.queue else { return }
             try await body(queue)
         } catch let error as SluiceError where Self.isImpossible(error) {
-            // It has gone meanwhile, or nobody knows what became of it.
+            // The operation has ended by now, or its outcome is unknown.
         } catch {
             explain(error, what)
         }
@@ -29,19 +29,19 @@ extension SimulatedDevice {
         [.invalidArgument, .operationRefused].contains(error.code)
     }
 
-    /// Gives an operation up.
+    /// Discards an operation.
     func discard(_ choice: Int) async {
         await repair(choice, "discard") { queue, operation in try await queue.discard(operation.id) }
     }
 
-    /// Takes all back that waits for a record.
+    /// Undoes all queued operations of a record.
     func undo(_ choice: Int) async {
         await repair(choice, "undo") { queue, operation in
             try await queue.undo(operation.recordID, in: operation.table)
         }
     }
 
-    /// Gives an operation another body.
+    /// Changes the body of an operation.
     func amend(_ choice: Int) async {
         await repair(choice, "edit of an operation") { queue, operation in
             guard var body = try await queue.body(of: operation) else { return }
@@ -58,7 +58,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// Makes an operation one of another kind.
+    /// Changes the kind of an operation.
     func changeKind(_ choice: Int) async {
         await repair(choice, "change of kind") { queue, operation in
             let kinds = TableOperation.Kind.allCases
@@ -66,7 +66,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// Decides a conflict that is held, or tries to have something stored that is no record.
+    /// Resolves a parked conflict, or tries to store a value that is not a record.
     func resolve(_ choice: Int) async {
         await repair(choice, "decision from outside") { queue, operation in
             guard operation.state == .parked else { return }
@@ -83,7 +83,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// What is no record of that id is not taken for one.
+    /// Checks that a value which is not a record of that id is refused as a merge.
     private func mergeNothing(_ operation: TableOperation, _ queue: SyncQueue) async {
         let nothing = Self.noRecords[parts.luck.below(Self.noRecords.count)]
         do {
@@ -95,6 +95,6 @@ extension SimulatedDevice {
         }
     }
 
-    /// What a handler may come up with that is no record.
+    /// The values that a faulty handler may return in place of a record.
     static let noRecords: [JSON] = [.null, [1, "no record"], "text", ["id": "someone else", "a": 1]]
 }

@@ -1,8 +1,8 @@
 internal import SluiceCore
 
 extension SimulatedDevice {
-    /// The named queries of the story: the name and the group that the rows are of, nil for all. What is asked for by a
-    /// name changes with its wording.
+    /// Returns the named queries of the story, each with the group of its rows; nil for all rows. The query behind a
+    /// name changes with the device's wording.
     func queries() -> [(name: String, table: String, group: Int?)] {
         let (count, shift) = (parts.setting.queries, wording)
         let groups: [(name: String, group: Int?)] =
@@ -24,20 +24,21 @@ extension SimulatedDevice {
         }
     }
 
-    /// Pulls one of the named queries, and has the oracle look at what it brought.
+    /// Pulls one of the named queries, and lets the checker compare the rows.
     func pull(_ choice: Int) async {
         let queries = queries()
         let (name, table, group) = queries[choice % queries.count]
         await pull(query(table, group), named: name, group)
     }
 
-    /// Finds rows that left the named queries, and those that the server has forgotten.
+    /// Reconciles the named queries: finds rows that left them, and rows that the server has removed without a
+    /// tombstone.
     func reconcile() async {
         for (name, table, group) in queries() {
             do {
                 try await context?.reconcile(query(table, group), named: name)
             } catch let error as SluiceError where error.code == .invalidArgument {
-                // A query that never brought a row has no cursor, and nothing that could have left it.
+                // A query that never returned a row has no cursor, so no row could have left it.
             } catch {
                 explain(error, "reconcile of \(name)")
             }
@@ -49,7 +50,7 @@ extension SimulatedDevice {
         if let group {
             query.filter = .binary(.eq, .column("group"), .literal(.number(JSONNumber(Int64(group)))))
         }
-        // The same rows in other words.
+        // The same rows by another filter.
         if table == "items", wording % 2 == 1 {
             let words = QueryExpression.binary(.ne, .column("id"), .literal(.string("nobody")))
             query.filter = query.filter.map { .binary(.and, $0, words) } ?? words
@@ -77,13 +78,14 @@ extension SimulatedDevice {
             return
         }
         let service = parts.server.service
-        // After its restart it says that nothing has changed.
+        // After its restart the service reports no changes.
         if service?.has(.emptiesOldLinks) ?? false, parts.server.hasRestarted { return }
-        // It says nothing of rows that were deleted before the first page of a read: only of those that the query has held.
+        // The service reports deletions made before the first page of a read only for rows that the query has held.
         let isTold = service == nil || parts.setting.tracksChanges
-        // After its restart it is asked for the rows that there are, and what another query holds stays until its own pull.
+        // After its restart the device requests the existing rows; a row of another query stays until that query is
+        // pulled.
         let kept = service != nil && parts.server.hasRestarted ? heldByOthers(than: name, of: query.table) : []
-        // A question for rows without a time that fails twice is one that the server may not know.
+        // After two failed requests for rows without a time, the engine may assume that the server does not know them.
         let mayMissUntimed = failedQuestions > failures + 1
         let rows = parts.server.rows(query.table).filter { row in
             if mayMissUntimed, !row.isTimed { return false }
@@ -95,12 +97,12 @@ extension SimulatedDevice {
         parts.oracle.pulled(rows, of: query.table, named: name != nil, on: index)
     }
 
-    /// The records that the named query held here when it was last pulled; none before its first pull.
+    /// Returns the records that the named query held at its last pull; none before the first one.
     private func held(by name: String?, of table: String) -> Set<RecordID> {
         held(of: table) { $0 == name }
     }
 
-    /// The records that queries of other names hold here.
+    /// Returns the records that queries of other names hold on this device.
     private func heldByOthers(than name: String?, of table: String) -> Set<RecordID> {
         held(of: table) { $0 != name }
     }
@@ -111,7 +113,7 @@ extension SimulatedDevice {
                 $0["table"]?.string == table && isWanted($0["name"]?.string) && $0["grade"]?.isNull == false
             }
             let keys = Set(cursors.compactMap { $0["key"]?.int })
-            // Of a whole table none is noted.
+            // A query of a whole table has no memberships.
             guard !keys.contains(0) else { return Set((view.tables[table] ?? [:]).keys) }
             return Set(
                 (view.tables[Membership.schema.name] ?? [:]).keys.compactMap { member in
@@ -122,7 +124,7 @@ extension SimulatedDevice {
         }
     }
 
-    /// The records that some named query holds here.
+    /// The records that any named query holds on this device.
     var members: Set<RecordID> {
         Set(
             parts.oracle.view(of: index) { view in
@@ -132,7 +134,7 @@ extension SimulatedDevice {
             })
     }
 
-    /// Has a named query let its rows go here, all or some of them.
+    /// Purges all or some rows of a named query from this device.
     func purgeNamed(_ choice: Int) async {
         countPurge()
         let queries = queries()
@@ -142,14 +144,14 @@ extension SimulatedDevice {
         do {
             try await context?.purge(rows, named: query.name)
         } catch let error as SluiceError where [.operationsPending, .invalidArgument].contains(error.code) {
-            // Something waits, or nothing was pulled by that name.
+            // The table has pending operations, or nothing was pulled by that name.
         } catch {
             explain(error, "purge of \(query.name)")
         }
         countPurge()
     }
 
-    /// Empties a table here.
+    /// Purges a table on this device.
     func purge(_ choice: Int) async {
         countPurge()
         do {
@@ -160,7 +162,7 @@ extension SimulatedDevice {
         countPurge()
     }
 
-    /// Removes everything of the user, so that another may begin.
+    /// Purges all data of the user, so that another user may begin.
     func switchUser() async {
         let process = process
         for table in ["items", "notes"] {
@@ -177,14 +179,14 @@ extension SimulatedDevice {
         process.end("its user has gone")
     }
 
-    /// Has another user begin to work with everything of the one before still there.
+    /// Gives the device to another user, with all data of the present one still there.
     func handOver() {
         guard parts.setting.users > 1 else { return }
         setUser((process.user + 1) % parts.setting.users, isHandedOver: true)
         process.end("another user takes over")
     }
 
-    /// L4: the status says what the store holds.
+    /// Checks L4: the status agrees with the store.
     func checkStatus() async {
         let held = { @Sendable (view: DeviceView) in
             view.operations.values.flatMap(\.values).filter { $0.state == "parked" || $0.state == "dead" }.count
@@ -196,9 +198,10 @@ extension SimulatedDevice {
         }
     }
 
-    /// Tries all again that waits for a decision.
+    /// Retries all operations that wait for a decision.
     ///
-    /// - Parameter givesUp: whether to give up an undelete of what the server never had, which stays refused for ever.
+    /// - Parameter givesUp: whether to discard an undelete of a record that the server never had, which it always
+    ///   refuses.
     func retry(givesUp: Bool = false) async {
         do {
             guard let queue = context?.queue else { return }
@@ -210,7 +213,7 @@ extension SimulatedDevice {
                 }
             }
         } catch let error as SluiceError where error.code == .invalidArgument {
-            // It has gone meanwhile.
+            // The operation has ended by now.
         } catch {
             explain(error, "retry")
         }

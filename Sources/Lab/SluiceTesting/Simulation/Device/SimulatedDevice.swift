@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import Synchronization
 
-/// A device: a store that lives as long as the story, and the process that works on it now.
+/// A device: a store that exists for the whole story, and the process that uses it now.
 final class SimulatedDevice: Sendable {
     private struct State {
         var store: any LocalStore
@@ -10,19 +10,19 @@ final class SimulatedDevice: Sendable {
         var context: SyncContext?
         var ids = 0
         var isOffline = false
-        /// Who decides conflicts once all is well.
+        /// The policy that decides conflicts at the end, when faults are off.
         var policy: ConflictPolicy
-        /// How many rows it asks for at once.
+        /// The page size that the device requests.
         var page: Int
-        /// Counts purges: a pull that ran beside one has no rows to answer for.
+        /// The number of purges: a pull that ran beside a purge is not checked for missing rows.
         var purges = 0
-        /// The number of questions for rows without a time that the server failed on.
+        /// The number of failed requests for rows without a time.
         var failedQuestions = 0
-        /// How its queries are worded: a name comes to mean another query.
+        /// A counter that selects the filters of the named queries, so that a name can get another query.
         var wording = 0
-        /// Who is to work on it when the next process begins.
+        /// The user of the next process.
         var user = 0
-        /// Whether that one finds everything of the one before.
+        /// Whether the next user finds the data of the one before.
         var isHandedOver = false
         var tokens: [SimulatedAccount: String] = [:]
     }
@@ -51,10 +51,10 @@ final class SimulatedDevice: Sendable {
     var context: SyncContext? { state.withLock { $0.context } }
     var purges: Int { state.withLock { $0.purges } }
 
-    /// The number of questions for rows without a time that the server failed on.
+    /// The number of failed requests for rows without a time.
     var failedQuestions: Int { state.withLock { $0.failedQuestions } }
 
-    /// Counts an answer of a server's fault to a question for rows without a time.
+    /// Counts a server error in answer to a request for rows without a time.
     func note(_ status: Int, to request: Request) {
         guard status >= 500, request.head.path?.contains("eq%20null") ?? false else { return }
         state.withLock { $0.failedQuestions += 1 }
@@ -72,14 +72,14 @@ final class SimulatedDevice: Sendable {
     func token(of account: SimulatedAccount) -> String? { state.withLock { $0.tokens[account] } }
     func remember(_ token: String, of account: SimulatedAccount) { state.withLock { $0.tokens[account] = token } }
 
-    /// Who works on the device when the next process begins.
+    /// Sets the user of the next process on the device.
     ///
-    /// - Parameter isHandedOver: whether with everything of the one before; else when nothing of that is left.
+    /// - Parameter isHandedOver: whether the data of the user before is still there.
     func setUser(_ user: Int, isHandedOver: Bool) {
         state.withLock { ($0.user, $0.isHandedOver) = (user, isHandedOver) }
     }
 
-    /// Begins a process on the device's store.
+    /// Starts a process on the device's store.
     func start() async throws {
         let (user, isHandedOver) = state.withLock { ($0.user, $0.isHandedOver) }
         let process = SimulatedProcess(
@@ -146,7 +146,7 @@ final class SimulatedDevice: Sendable {
         return environment
     }
 
-    /// A new id: which device made it, and the how many-eth it is.
+    /// Returns a new id: the number of the device and a count.
     private func newID() -> String {
         state.withLock {
             $0.ids += 1
@@ -154,14 +154,15 @@ final class SimulatedDevice: Sendable {
         }
     }
 
-    /// Waits in the world's time.
+    /// Waits in simulated time.
     func sleep(_ duration: Duration) async throws {
         let (seconds, attoseconds) = duration.components
         let ticks = seconds * Timestamp.ticksPerSecond + attoseconds / 100_000_000_000
         try await parts.agenda.wait(until: Timestamp(ticks: parts.clock.now.ticks + ticks), of: process)
     }
 
-    /// The store as a process that begins finds it: where it is a file, nothing of the process before is left.
+    /// Returns the store for a new process. A store in a file is reopened, so that nothing of the process before
+    /// remains.
     private func reopened() async throws -> any LocalStore {
         let store = state.withLock { $0.store }
         guard kind.isReopened else { return store }
@@ -173,20 +174,20 @@ final class SimulatedDevice: Sendable {
         return opened
     }
 
-    /// Looks into the store itself.
+    /// Reads the store directly, past the simulated process.
     func read<Result: Sendable>(_ body: @Sendable (any StoreReader) throws -> Result) async throws -> Result {
         let store = state.withLock { $0.store }
         guard kind.usesThreads else { return try await store.read(body) }
         return try await parts.executor.outside { try await store.read(body) }
     }
 
-    /// Gives up the context of a story that is over.
+    /// Releases the context when the story is over.
     func letGo() { state.withLock { $0.context = nil } }
 
     func countPurge() { state.withLock { $0.purges += 1 } }
 }
 
-/// Where a device's process has its tokens from: it remembers the last one it was given, good or not.
+/// The source of a process's tokens: the device remembers the last token it received, good or not.
 struct SimulatedTokens: TokenProvider {
     let device: SimulatedDevice
     let process: SimulatedProcess
@@ -204,8 +205,8 @@ struct SimulatedTokens: TokenProvider {
     }
 }
 
-/// A hook that takes a property out of some of the records that pulls bring, and changes it in the others. What it makes
-/// of them is the application's to see, and nobody's edit.
+/// A hook that removes a property from some pulled records, and changes it in the others. The application sees the
+/// result, but nobody has edited the record.
 struct SimulatedTidying: SyncHook {
     let fields: SimulatedFields
 
@@ -220,7 +221,7 @@ extension SimulatedFields {
     /// The property that the hook changes.
     private static let tidied = "b"
 
-    /// The record as the hook makes it: an even value is taken out, and another one gets the opposite sign.
+    /// Returns the record as the hook changes it: an even value is removed, an odd one gets the opposite sign.
     func tidied(_ record: JSON) -> JSON {
         guard let value = value(Self.tidied, of: record) else { return record }
         var record = record
@@ -228,7 +229,7 @@ extension SimulatedFields {
         return record
     }
 
-    /// Whether an update has put what the hook made of a property in the place of the property.
+    /// Whether an update has overwritten a property with the value that the hook gave it.
     func writesTidying(over before: JSON, _ after: JSON) -> Bool {
         let name = name(Self.tidied)
         let (value, written) = (before[name], after[name])
@@ -237,15 +238,15 @@ extension SimulatedFields {
 }
 
 extension SimulationSetting {
-    /// Whether a device that holds the second record shows the server's row: as it is, or as its hook makes it.
+    /// Whether the device's record agrees with the server's row: unchanged, or as its hook changes it.
     func shows(_ row: JSON, as record: JSON?) -> Bool {
         record == row || tidiesPages && record == fields.tidied(row)
     }
 }
 
 extension SimulatedDevice {
-    /// Moves what waits for a record into another device's queue, as a person does when nothing else happens on either:
-    /// with the other records of its groups, which go whole.
+    /// Moves the operations of a record to another device's queue, as a person does while both devices are idle. The
+    /// other records of its groups move too, because a group cannot be split.
     func transfer(_ choice: Int, to other: SimulatedDevice) async {
         do {
             guard let queue = context?.queue, let target = other.context?.queue else { return }
@@ -267,7 +268,7 @@ extension SimulatedDevice {
                     line: "  \(key) goes on in the queue of device \(other.index)")
             }
             for (operation, _) in moved.reversed() {
-                // The others of a group went with one of it.
+                // Discarding one operation of a group has removed the others.
                 guard try await queue.operations().contains(where: { $0.id == operation.id }) else { continue }
                 try await queue.discard(operation.id, goesOnElsewhere: true)
             }
@@ -275,13 +276,13 @@ extension SimulatedDevice {
         } catch let error as SluiceError
             where [.operationRefused, .operationsPending, .recordExists, .invalidRecord].contains(error.code)
         {
-            // The other device has changes of that record too, or a record that is in the way.
+            // The other device has operations of that record too, or a record that is in the way.
         } catch {
             explain(error, "transfer")
         }
     }
 
-    /// The records whose operations can only go together with that one's, in the order of the queue.
+    /// Returns the records whose operations must move together with that operation, in the order of the queue.
     private func together(with first: TableOperation, in operations: [TableOperation]) -> [RecordKey] {
         var keys: Set<RecordKey> = []
         var added: Set<RecordKey> = [key(of: first)]
@@ -294,7 +295,7 @@ extension SimulatedDevice {
         return operations.map(key(of:)).filter { keys.remove($0) != nil }
     }
 
-    /// The record that an operation is of.
+    /// Returns the record of an operation.
     func key(of operation: TableOperation) -> RecordKey {
         RecordKey(table: operation.table, id: parts.setting.ids.known(operation.recordID))
     }

@@ -1,16 +1,16 @@
 internal import SluiceCore
 
-/// A conflict handler as the simulator runs it: it may fail, take its time or decide at random, and the oracle hears
-/// what it decided.
+/// A conflict handler as the simulator runs it: it may fail, take its time or decide at random, and the checker is told
+/// its decision.
 struct SimulatedHandler: ConflictHandler {
     let inner: (any ConflictHandler)?
     let device: SimulatedDevice
     let parts: SimulationParts
 
-    /// How many built-in handlers there are, none among them.
+    /// The number of built-in handlers, counting none as one.
     static let kinds = 6
 
-    /// The built-in handler of that number.
+    /// Returns the built-in handler of that number.
     static func make(_ kind: Int) -> (any ConflictHandler)? {
         switch kind {
         case 1: FieldMerge(preferring: .client)
@@ -42,7 +42,7 @@ struct SimulatedHandler: ConflictHandler {
         return decision
     }
 
-    /// H1: what a handler of the configuration's may not drop.
+    /// Checks H1: a handler under test deletes no record, and leaves out no property, that both sides have.
     private func judge(_ decision: ConflictDecision, _ conflict: Conflict) {
         guard let client = conflict.client, let server = conflict.server, !conflict.isDeletedOnServer else { return }
         let record = "device \(device.index), \(conflict.table)/\(conflict.recordID)"
@@ -60,7 +60,7 @@ struct SimulatedHandler: ConflictHandler {
         }
     }
 
-    /// What a handler may decide, all of it, and now and then what is no record.
+    /// Returns a random decision, sometimes with a value that is not a record.
     private func anything(_ conflict: Conflict) -> ConflictDecision {
         switch parts.luck.below(9) {
         case 0: return .server

@@ -1,11 +1,11 @@
 internal import SluiceCore
 
-/// A hook that lets all go on.
+/// A hook that allows everything.
 struct SimulatedPassage: SyncHook {
     let hookName = "passage"
 }
 
-/// A hook as the simulator runs it: before it is asked it may fail, or say something else of what waits in the queue.
+/// A hook as the simulator runs it: before the inner hook is called it may fail, or return another decision.
 struct SimulatedHook: SyncHook {
     let inner: any SyncHook
     let device: SimulatedDevice
@@ -15,7 +15,7 @@ struct SimulatedHook: SyncHook {
 
     func wants(_ point: HookPoint, table: String) -> Bool { inner.wants(point, table: table) }
 
-    /// Whether something happens other than what the hook itself says. Without mishaps no luck is drawn.
+    /// Whether a mishap replaces the hook's own decision. Without mishaps no random number is drawn.
     private func isOff(_ point: HookPoint, _ record: RecordID) async throws -> Bool {
         let probability = parts.hookMishaps
         guard probability > 0, parts.faults.strikes(probability) else { return false }

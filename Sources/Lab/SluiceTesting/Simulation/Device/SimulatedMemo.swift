@@ -1,15 +1,16 @@
 internal import SluiceCore
 
-/// A column of every record that stays on its device: it is what the application wrote last, and in no request.
+/// A column of every record that stays on its device: it holds the application's last value, and no request contains
+/// it.
 enum SimulatedMemo {
     static let column: PropertyName = "memo"
 
-    /// What stays on devices of such a world, if anything does.
+    /// Returns the local-only columns of the story, if it has any.
     static func localOnly(_ setting: SimulationSetting) -> LocalOnly? {
         setting.keepsMemos ? LocalOnly(columns: ["items": [column], "notes": [column]]) : nil
     }
 
-    /// The record as the server may know it.
+    /// Returns the record without the column, as the server may see it.
     static func without(_ record: JSON) -> JSON {
         guard record[column] != nil else { return record }
         var record = record
@@ -19,7 +20,7 @@ enum SimulatedMemo {
 }
 
 extension LocalOnly {
-    /// Has the store remember it before the story begins, when nothing fails yet.
+    /// Stores the declaration before the story begins, while no fault happens.
     func remember(in store: any LocalStore) async throws {
         var options = SyncOptions()
         options.localOnly = self

@@ -1,7 +1,7 @@
 internal import SluiceCore
 internal import Synchronization
 
-/// Thrown to whoever still runs in a process that has ended.
+/// The error thrown to tasks of a process that has ended.
 struct SimulatedCrash: Error {}
 
 /// One run of a device's program, from its start to its end or its crash.
@@ -16,10 +16,10 @@ final class SimulatedProcess: Sendable {
     }
 
     var isDead: Bool { state.withLock { $0.isDead } }
-    /// Where it ended.
+    /// The point at which the process ended.
     var place: String { state.withLock { $0.crashes } }
 
-    /// Ends the process: whatever it still does fails.
+    /// Ends the process: all its later calls fail.
     func crash(_ place: @autoclosure () -> String) throws -> Never {
         end(place())
         throw SimulatedCrash()

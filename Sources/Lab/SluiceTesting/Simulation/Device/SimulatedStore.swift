@@ -1,7 +1,7 @@
 internal import SluiceCore
 
-/// A device's store as one of its processes sees it: it ends with the process, fails where a fault strikes, and tells
-/// the oracle what every transaction that was committed has changed.
+/// A device's store as one of its processes sees it. It ends with the process, fails where a fault strikes, and reports
+/// the changes of every committed transaction to the checker.
 struct SimulatedStore: LocalStore {
     let inner: any LocalStore
     let process: SimulatedProcess
@@ -38,7 +38,7 @@ struct SimulatedStore: LocalStore {
                     let watched = WatchedWriter(
                         writer, failing: trouble, after: callsUntilTrouble, ids: world.setting.ids)
                     let result = try body(watched)
-                    // The transaction had fewer changes: it fails when it is to become durable.
+                    // The transaction had fewer changes than that: it fails at the commit.
                     if let trouble { throw trouble }
                     commits.end(ticket, SimulatedTransaction(watched.changes))
                     return result
@@ -58,7 +58,7 @@ struct SimulatedStore: LocalStore {
 
     func close() async throws {}
 
-    /// What the disk says now, if it fails.
+    /// Returns the error of the simulated disk, if it fails now.
     private func trouble() -> SluiceError? {
         guard world.faults.strikes(.storeTrouble, of: process.device) else { return nil }
         let codes: [SluiceError.Code] = [.storeInputOutput, .storeFull, .storeBusy, .storeCorrupt]
@@ -70,17 +70,17 @@ struct SimulatedStore: LocalStore {
     }
 }
 
-/// What a transaction did to one record.
+/// The change of one record by a transaction.
 struct StoreChange: Sendable {
     let table: String
     let id: RecordID
-    /// The record as it is now; nil where it is gone.
+    /// The new record; nil where it was deleted.
     let record: JSON?
 
     var description: String { table + (record == nil ? "/\(id) gone" : "(\(SimulationText.of(record)))") }
 }
 
-/// Writes through, and remembers what was written; fails at some change if it is to.
+/// Passes writes on and records them; fails at one of them if it has to.
 private final class WatchedWriter: StoreWriter, WrappingReader {
     private let inner: any StoreWriter
     private let error: SluiceError?
@@ -102,7 +102,7 @@ private final class WatchedWriter: StoreWriter, WrappingReader {
         if callsLeft < 0 { throw error }
     }
 
-    /// Notes a change, with ids as the server writes them.
+    /// Notes a change, with ids in the server's form.
     private func note(_ table: String, _ id: RecordID, _ record: JSON?) {
         changes.append(StoreChange(table: table, id: ids.known(id), record: record.map(ids.known)))
     }

@@ -1,13 +1,13 @@
 internal import SluiceCore
 internal import Synchronization
 
-/// What a transaction did, and the edits of the application that it holds.
+/// The changes of a transaction, and the application's edits in it.
 struct SimulatedTransaction: Sendable {
     let changes: [StoreChange]
     let edits: [SimulatedEdit]
     private let maker: EditsInHand?
 
-    /// A transaction of the current task that is about to be committed.
+    /// Creates the transaction of the current task when it is about to be committed.
     init(_ changes: [StoreChange]) {
         self.changes = changes
         maker = EditsInHand.current
@@ -16,14 +16,14 @@ struct SimulatedTransaction: Sendable {
         }
     }
 
-    /// Tells the task that made the edits that they are committed, whatever it hears from the store.
+    /// Tells the task of the edits that they are committed, even if the store then throws.
     func acknowledge() {
         if !edits.isEmpty { maker?.commit() }
     }
 }
 
-/// The edits that a task of the application is making: their transaction says that it holds them, so that they are
-/// noted in the order of commits, in which edits of one moment need not return.
+/// The edits that a task of the application is making. Their transaction names them, so that edits are noted in the
+/// order of commits. Edits made at the same moment need not return in that order.
 final class EditsInHand: Sendable {
     @TaskLocal static var current: EditsInHand?
 
@@ -36,14 +36,14 @@ final class EditsInHand: Sendable {
         set { state.withLock { $0.edits = newValue } }
     }
 
-    /// Whether they were committed.
+    /// Whether the edits were committed.
     var isCommitted: Bool { state.withLock { $0.isCommitted } }
 
     func commit() { state.withLock { $0.isCommitted = true } }
 }
 
 extension StoreChange {
-    /// Whether it is of an operation on that record.
+    /// Whether the change is to an operation on that record.
     fileprivate func isOperation(on key: RecordKey) -> Bool {
         guard table == TableOperation.schema.name, let record else { return false }
         return record["table"]?.string == key.table && record["record"]?.textID == key.id

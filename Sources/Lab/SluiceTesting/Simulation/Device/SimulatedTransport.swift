@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// A device's way to the server: the world decides what becomes of each request.
+/// A device's connection to the server: the world decides the fate of each request.
 struct SimulatedTransport: Transport {
     let process: SimulatedProcess
     let parts: SimulationParts
@@ -16,7 +16,7 @@ struct SimulatedTransport: Transport {
             if parts.server.service == nil {
                 parts.oracle.sent(id, "\(request.head.method) \(path) \(body)", by: process.device)
             } else if request.head.method != .get {
-                // The method is as the service takes it, and rows are read by the way.
+                // The method depends on the service, and reads of rows happen in between.
                 parts.oracle.sent(id, "\(path) \(body)", by: process.device)
             }
         }
@@ -50,7 +50,7 @@ struct SimulatedTransport: Transport {
         return rows.map { $0.count > SimulatedServer.fewRows } ?? false
     }
 
-    /// Whether a token stands where others read it, and not in its header field alone.
+    /// Whether a token appears outside of its header field.
     private static func tellsToken(_ request: Request) -> Bool {
         SimulationText.holds(Array((request.head.path ?? "").utf8), SimulationTokens.mark)
             || SimulationText.holds(request.body.bytes, SimulationTokens.mark)
@@ -64,7 +64,7 @@ struct SimulatedTransport: Transport {
     }
 }
 
-/// A user's filter that fails now and then.
+/// A user's filter that fails at times.
 struct SimulatedFilter: Filter {
     let process: SimulatedProcess
     let parts: SimulationParts
@@ -77,7 +77,7 @@ struct SimulatedFilter: Filter {
 }
 
 extension SimulatedFilter {
-    /// The request's own body as if it were the answer, as a cache or a mock might say; for a batch that of each part.
+    /// Returns the request's own body as its answer, as a cache or a mock might do; for a batch, the body of each part.
     private static func echo(_ request: Request) -> Response {
         guard let batch = ModelBatch.isBatch(request) ? ModelBatch(request) : nil else {
             return Response(HTTPResponse(status: .ok), body: request.body)
@@ -87,5 +87,5 @@ extension SimulatedFilter {
     }
 }
 
-/// What a user's filter or handler throws.
+/// The error of a user's filter or handler.
 struct SimulatedMishap: Error {}

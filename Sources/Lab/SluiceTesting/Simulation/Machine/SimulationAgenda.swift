@@ -1,19 +1,19 @@
 internal import SluiceCore
 internal import Synchronization
 
-/// All that is under way in a simulation: requests and answers, and those who wait for a time. It decides nothing; the
-/// world picks what comes next.
+/// The pending events of a simulation: requests, answers and timers. It decides nothing; the world picks the next
+/// event.
 final class SimulationAgenda: Sendable {
     /// A request on its way to the server, or an answer on its way back.
     struct Parcel: Sendable {
         let number: Int
         let process: SimulatedProcess
         let request: Request
-        /// The answer, once the server has given it.
+        /// The answer, once the server has returned it.
         var answer: Response?
     }
 
-    /// Someone who waits for a time.
+    /// A timer of a process.
     struct Alarm: Sendable {
         let number: Int
         let process: SimulatedProcess
@@ -23,13 +23,13 @@ final class SimulationAgenda: Sendable {
     private struct State {
         var next = 0
         var parcels: [Parcel] = []
-        /// Parcels that were lost, and nobody was told: their senders wait for the deadline.
+        /// Lost parcels without an error: their senders wait for the deadline.
         var silent: [Parcel] = []
         var alarms: [Alarm] = []
-        /// Who waits for an answer or a time; a parcel that nobody waits for any more is not among them.
+        /// The senders that wait for an answer or a time; a parcel whose sender no longer waits has none.
         var answers: [Int: CheckedContinuation<Response, any Error>] = [:]
         var times: [Int: CheckedContinuation<Void, any Error>] = [:]
-        /// Whose task was cancelled before it began to wait.
+        /// The numbers of tasks that were cancelled before they began to wait.
         var cancelled: Set<Int> = []
     }
 
@@ -117,7 +117,7 @@ final class SimulationAgenda: Sendable {
     /// Whether someone still waits for the parcel.
     func isAwaited(_ parcel: Parcel) -> Bool { state.withLock { $0.answers[parcel.number] != nil } }
 
-    /// Gives a parcel's answer, or an error, to whoever waits for it.
+    /// Gives a parcel's answer, or an error, to the task that waits for it.
     func end(_ parcel: Parcel, _ result: Result<Response, any Error>) {
         state.withLock { $0.answers.removeValue(forKey: parcel.number) }?.resume(with: result)
     }

@@ -7,17 +7,17 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// Runs all tasks of a simulation on the thread that made it, one job at a time, in an order that the caller picks.
+/// Runs all tasks of a simulation on the thread that created it, one job at a time, in an order that the caller picks.
 ///
-/// Tasks that are started with it keep to it, and so do their child tasks and the default actors they call. A store
-/// that works on a thread of its own is waited for before the next job is picked, so that its speed changes nothing.
+/// Tasks started with it stay on it, as do their child tasks and the default actors they call. Before it picks the next
+/// job, it waits for stores that work on a thread of their own, so that their speed changes nothing.
 final class SimulationExecutor: TaskExecutor {
     private struct State {
         var ready: [(job: UnownedJob, isForeign: Bool)] = []
         var head = 0
-        /// How many calls are under way on threads that are not ours.
+        /// The number of calls under way on other threads.
         var outside = 0
-        /// How many jobs are ready that such a thread has given us.
+        /// The number of ready jobs that such a thread has enqueued.
         var arrived = 0
     }
 
@@ -45,7 +45,7 @@ final class SimulationExecutor: TaskExecutor {
 
     /// Runs jobs until none is ready.
     ///
-    /// - Parameter pick: which of so many ready jobs is next.
+    /// - Parameter pick: returns the index of the next job, given the number of ready ones.
     func drain(_ pick: (Int) -> Int) {
         while let job = next(pick) { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
@@ -57,7 +57,7 @@ final class SimulationExecutor: TaskExecutor {
         return try await body()
     }
 
-    // Not inlined into the call around the wait: a mutex there would take the thread before the wait for the one after.
+    // Not inlined around the wait: a mutex there would take the thread before the wait for the thread after it.
     @inline(never)
     private func leave() { state.withLock { $0.outside += 1 } }
 

@@ -1,7 +1,7 @@
 internal import SluiceCore
 internal import Synchronization
 
-/// Decides whether a fault strikes, and counts those that did.
+/// Decides whether a fault strikes, and counts the faults that did.
 final class SimulationFaults: Sendable {
     private struct State {
         var isCalm = true
@@ -19,7 +19,7 @@ final class SimulationFaults: Sendable {
 
     var counts: [SimulationFault: Int] { state.withLock { $0.counts } }
 
-    /// No fault happens while it is calm.
+    /// Turns faults off or on.
     func setCalm(_ isCalm: Bool) { state.withLock { $0.isCalm = isCalm } }
 
     /// Whether the story has the fault at all.
@@ -28,7 +28,7 @@ final class SimulationFaults: Sendable {
     /// Whether the fault happens now.
     func strikes(_ fault: SimulationFault, of device: Int = 0) -> Bool {
         guard let probability = probabilities[fault] else { return false }
-        // The luck is drawn in calm times too, so that what comes after stays as it was.
+        // Drawn in calm times too, so that later random choices do not depend on calm.
         let strikes = luck.strikes(Self.isRare(fault) ? probability / 5 : probability)
         return state.withLock { state in
             guard strikes, !state.isCalm else { return false }
@@ -37,13 +37,13 @@ final class SimulationFaults: Sendable {
         }
     }
 
-    /// Whether something that is no fault of the story's happens now, with that probability.
+    /// Whether an event that is no fault of the story happens now, with that probability.
     func strikes(_ probability: Double) -> Bool {
         let strikes = luck.strikes(probability)
         return strikes && !state.withLock { $0.isCalm }
     }
 
-    /// The ends of processes: what a story needs to have something to end.
+    /// Whether the fault strikes a fifth as often, so that work gets under way between two of them.
     private static func isRare(_ fault: SimulationFault) -> Bool {
         switch fault {
         case .crashAtCommitPoint, .crashAtEffect, .storeFailure, .storeTrouble, .clockBack, .clockSetBack, .pageSize,
@@ -54,10 +54,10 @@ final class SimulationFaults: Sendable {
     }
 }
 
-/// All chance of a simulation: what it draws follows from the seed that it was last given.
+/// The random choices of a simulation, which follow from the last seed.
 ///
-/// Each action of a story brings a seed of its own, so that a story from which actions are taken away leaves the luck
-/// of the others as it was.
+/// Each action of a story has a seed of its own, so that removing an action leaves the random choices of the others
+/// unchanged.
 final class SimulationLuck: Sendable {
     private let generator: Mutex<SeededGenerator>
 
@@ -65,10 +65,10 @@ final class SimulationLuck: Sendable {
 
     func reseed(_ seed: UInt64) { generator.withLock { $0 = SeededGenerator(seed: seed) } }
 
-    /// A number below `count`, which is 1 or more.
+    /// Returns a number below `count`, which is 1 or more.
     func below(_ count: Int) -> Int { generator.withLock { Int($0.next() % UInt64(count)) } }
 
-    /// Whether something of that probability happens.
+    /// Returns whether an event of that probability happens.
     func strikes(_ probability: Double) -> Bool {
         probability > 0 && generator.withLock { Double($0.next() >> 11) / Double(1 << 53) } < probability
     }

@@ -1,7 +1,7 @@
 internal import SluiceCore
 internal import Synchronization
 
-/// What the parts of one simulation share.
+/// The shared parts of one simulation.
 final class SimulationParts: Sendable {
     let setting: SimulationSetting
     let configuration: SimulationConfiguration
@@ -31,17 +31,17 @@ final class SimulationParts: Sendable {
             setting: story.setting, dialect: dialect, clock: clock, luck: luck, faults: faults, oracle: oracle)
     }
 
-    /// How probable it is that a hook of the application does not go on.
+    /// The probability that a hook of the application fails or decides otherwise.
     var hookMishaps: Double { max(configuration.hookMishaps, setting.hookMishaps) }
 
-    /// What has happened so far, by kind.
+    /// The counts so far, by kind.
     var count: SimulationCounts { counts.withLock { $0 } }
 
     func count(_ kind: any WritableKeyPath<SimulationCounts, Int> & Sendable) {
         counts.withLock { $0[keyPath: kind] += 1 }
     }
 
-    /// A device's store has committed a transaction.
+    /// Takes in a transaction that a device's store has committed.
     func committed(_ transaction: SimulatedTransaction, on device: Int) {
         let changes = transaction.changes
         count(\.commits)
@@ -60,22 +60,22 @@ final class SimulationParts: Sendable {
     }
 }
 
-/// The one true time of a simulation. Devices and server see it through clocks of their own, which may be wrong.
+/// The true time of a simulation. Devices and server have clocks of their own, which may be wrong.
 final class SimulationClock: Sendable {
     private let ticks: Mutex<Int64>
 
-    /// Begins in the year 2023.
+    /// Creates a clock that begins in the year 2023.
     init() { ticks = Mutex(16_800_000_000_000_000) }
 
     var now: Timestamp { Timestamp(ticks: ticks.withLock { $0 }) }
 
     func advance(milliseconds: Int) { ticks.withLock { $0 += Int64(milliseconds) * 10_000 } }
 
-    /// Moves on to that time, if it is not past.
+    /// Moves on to that time, if it is later.
     func advance(to time: Timestamp) { ticks.withLock { $0 = max($0, time.ticks) } }
 }
 
-/// What happened, in order: a hash always, the lines only where someone wants to read them.
+/// The events in order: always as a hash, as lines only when requested.
 final class SimulationTrace: Sendable {
     private struct State {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -90,7 +90,7 @@ final class SimulationTrace: Sendable {
     var hash: UInt64 { state.withLock { $0.hash } }
     var lines: [String] { state.withLock { $0.lines } }
 
-    /// Notes that something happened: its name and what tells it from others go into the hash.
+    /// Notes an event: its name and its details go into the hash.
     func note(_ name: StaticString, _ detail: String = "", _ number: Int = 0, line: @autoclosure () -> String) {
         let line = isKept ? line() : ""
         let isKept = isKept

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The tasks of all devices that are not done yet.
+/// The unfinished tasks of all devices.
 final class SimulationTasks: Sendable {
     private struct State {
         var started = 0
@@ -12,7 +12,7 @@ final class SimulationTasks: Sendable {
 
     init(_ executor: SimulationExecutor) { self.executor = executor }
 
-    /// Begins a task, which runs when the executor next does.
+    /// Begins a task; it runs when the executor runs next.
     @discardableResult
     func start(on device: Int, _ body: @escaping @Sendable () async -> Void) -> Int {
         let number = state.withLock { state in
@@ -30,7 +30,7 @@ final class SimulationTasks: Sendable {
 
     func isRunning(_ number: Int) -> Bool { state.withLock { $0.tasks[number] != nil } }
 
-    /// Whether something of the device is under way.
+    /// Whether a task of the device is unfinished.
     func isBusy(_ device: Int) -> Bool { state.withLock { $0.tasks.values.contains { $0.device == device } } }
 
     /// Cancels the tasks of a device.

@@ -1,36 +1,36 @@
 internal import Synchronization
 
-/// A user at a device: what a token is given to.
+/// A user on a device: each token belongs to one.
 struct SimulatedAccount: Hashable, Sendable {
     let user: Int
     let device: Int
 
-    /// The user's name. Two of them have the same letters, composed for the one and decomposed for the other.
+    /// Returns the user's name. Users 0 and 1 have the same letters, composed for the one and decomposed for the other.
     static func name(of user: Int) -> String { "\(user % 2 == 0 ? "ren\u{e9}e" : "rene\u{301}e") \(user / 2)" }
 
-    /// The user of that name; nil for nobody's.
+    /// Returns the user of that name; nil for an unknown name.
     static func user(named name: String) -> Int? {
         let number = name.split(separator: " ").last.flatMap { Int($0) }
         return number.map { 2 * $0 + (name.unicodeScalars.contains("\u{301}") ? 1 : 0) }
     }
 }
 
-/// The tokens by which the server knows who asks: each account has one at a time that is good.
+/// The tokens that identify users to the server: each account has one valid token at a time.
 final class SimulationTokens: Sendable {
-    /// What every token begins with, so that one is known where none should be.
+    /// The prefix of every token, so that a leaked token is found.
     static let mark = "secret-"
 
     private let generations = Mutex<[SimulatedAccount: Int]>([:])
 
-    /// The account's good token.
+    /// Returns the account's valid token.
     func current(_ account: SimulatedAccount) -> String {
         "\(Self.mark)\(account.user).\(account.device).\(generations.withLock { $0[account] ?? 0 })"
     }
 
-    /// The account's token is good no more.
+    /// Invalidates the account's token.
     func expire(_ account: SimulatedAccount) { generations.withLock { $0[account, default: 0] += 1 } }
 
-    /// Whose token it is; nil for one that is not good.
+    /// Returns the user of a token; nil for an invalid one.
     func user(of token: String) -> Int? {
         guard token.hasPrefix(Self.mark) else { return nil }
         let parts = token.dropFirst(Self.mark.count).split(separator: ".").compactMap { Int($0) }

@@ -2,33 +2,32 @@ internal import SluiceCore
 internal import Synchronization
 
 extension SimulationWorld {
-    /// All is well from now on: every device synchronises until nothing is left to do, and then all copies are
-    /// compared.
+    /// Turns all faults off, lets every device synchronise until nothing is left to do, and then compares all copies.
     func heal() throws {
-        // Three times out of four with large pages: what small ones may do wrong, they do in the story itself.
+        // Three times out of four with large pages: the story itself has already tried small ones.
         let isQuick = story.seed % 4 > 0
         if isQuick { parts.server.setPage(50) }
         for device in devices {
             if isQuick { device.setPage(50) }
             let decides = parts.setting.policy == .hold
             if decides { device.setPolicy(parts.configuration.conflictPolicy ?? .clientWins) }
-            // Otherwise what a process remembers has to do no harm either.
+            // Otherwise the process keeps its memory, which must do no harm either.
             if decides || parts.setting.restartsToHeal || device.context == nil {
                 try complete { try await device.start() }
             }
         }
-        // Who follows changes by tokens is told of rows that left a query, and looks by itself where it may not have
+        // A device with change tokens is told of rows that left a query, and reconciles by itself where it may not have
         // been.
         let isTold = parts.setting.tracksChanges
         let reconciles =
             parts.setting.deletesForGood || parts.setting.restoresBackups
             || (parts.setting.queries > 1 && !isTold)
-            // Of rows that were deleted before its first page an OData service says nothing.
+            // An OData service does not report rows deleted before the first page of a read.
             || parts.server.service != nil
         try pushBesideFailingTable()
         let waiting = devices.map(\.waiting)
         var pushed = devices.map { _ in 0 }
-        // A server that fails on large pages has each of several reads find its size first.
+        // A server that fails on large pages makes each of several reads find the right size first.
         let rounds = parts.setting.habits.contains(.failsLargePages) ? 8 : 4
         for round in 0..<rounds {
             parts.clock.advance(milliseconds: parts.setting.commitLag * 2000 + 10_000)
@@ -45,11 +44,11 @@ extension SimulationWorld {
             for device in open {
                 try forEachUser(of: device) { device in
                     for query in device.queries().indices { await device.pull(query) }
-                    // What pulls have set right is not looked at again: stories reconcile where all is well, too.
+                    // A device that pulls have settled does not reconcile: stories do that without faults, too.
                     if reconciles, !device.isSettled { await device.reconcile() }
                 }
             }
-            // What more rounds would find is what this one has left.
+            // More rounds are needed only while a device is not settled.
             if devices.allSatisfy({ $0.isSettled }) { break }
         }
         parts.oracle.finish()
@@ -58,7 +57,7 @@ extension SimulationWorld {
         if let violation = parts.oracle.violation { throw violation }
     }
 
-    /// Has each user of the device do that, where one may find what another has left.
+    /// Runs `body` for each user of the device, where one user may find data of another.
     private func forEachUser(
         of device: SimulatedDevice, _ body: @escaping @Sendable (SimulatedDevice) async -> Void
     ) throws {
@@ -70,12 +69,14 @@ extension SimulationWorld {
         }
     }
 
-    /// L5: at best an operation takes one request, and one tells what became of a send whose answer was lost.
+    /// Checks L5: at best an operation takes one request, and one more finds the outcome of a send whose answer was
+    /// lost.
     private func checkEffort(_ requests: [Int], _ operations: [Int]) {
         guard parts.configuration.conflictHandlers.isEmpty, parts.configuration.quirk == nil else { return }
-        // An OData service's description and token are asked for, and rows are read that it does not answer with.
+        // The description and the token of an OData service are requested too, and rows that it does not return are
+        // read.
         let (times, ofService) = parts.server.service == nil ? (3, 0) : (5, 4)
-        // A token that has run out refuses all requests that are under way together.
+        // An expired token makes all requests refused that are under way together.
         let besides = ofService + (parts.setting.usesTokens ? parts.setting.concurrency - 1 : 0)
         for device in devices.indices where requests[device] > times * (operations[device] + 1) + besides {
             parts.oracle.violate(
@@ -102,7 +103,7 @@ extension SimulationWorld {
 }
 
 extension SimulatedDevice {
-    /// L1 and L4: the queue is empty, or has the reason not; the status says the same; and the store is what was
+    /// Checks L1 and L4: the queue is empty or has a reason not to be, the status agrees, and the store holds the rows
     /// written to it.
     func checkQueue() async {
         let oracle = parts.oracle
@@ -148,8 +149,9 @@ extension SimulatedDevice {
         }
     }
 
-    /// L4: what a push says to wait for the next one is what nothing speaks against: not its state, a failure, a time or
-    /// its user, nor the same of what it stands after or of another of its group. What it depends on may, too.
+    /// Checks L4: after a push, the number of waiting operations is the number that may be sent. An operation is barred
+    /// by its state, a failure, a time or its user. It is also barred by an earlier operation of its record or another
+    /// of its group; a dependency may bar it, too.
     func checkWaiting(after result: PushResult?) async {
         guard let result, result.end == .completed, parts.configuration.quirk == nil else { return }
         let user = process.user
@@ -164,7 +166,7 @@ extension SimulatedDevice {
                 }
                 return left.count
             }
-            // What was under way when a process ended, and was not tried since, goes out with the next push too.
+            // An operation in flight when its process ended, and not tried since, goes out with the next push too.
             return (
                 operations.count, left { $0.isBarred(to: user) || $0.state == "inFlight" },
                 left { $0.isBarred(to: user) }
@@ -175,22 +177,22 @@ extension SimulatedDevice {
             .status, "a push of device \(index) says that \(result.waiting) wait, and \(atMost) of \(all) may be sent")
     }
 
-    /// How many operations wait.
+    /// The number of operations in the queue.
     var waiting: Int { parts.oracle.view(of: index) { $0.operations.values.map(\.count).reduce(0, +) } }
 
-    /// Whether nothing waits, and the rows are those of the server.
+    /// Whether the queue is empty, and the rows equal those of the server.
     var isSettled: Bool {
         let waits = parts.oracle.view(of: index) { !$0.operations.isEmpty }
         return !waits && rowsMissing() == nil
     }
 
-    /// L2 and L3: what the device holds is what the server holds.
+    /// Checks L2 and L3: the device holds the server's rows.
     func checkRows() {
         guard parts.configuration.filters.isEmpty, parts.configuration.quirk == nil else { return }
         if let missing = rowsMissing() { parts.oracle.violate(.convergence, "device \(index), \(missing)") }
     }
 
-    /// What the device holds otherwise than the server; nil if nothing.
+    /// Returns a difference between the device's rows and the server's; nil if there is none.
     private func rowsMissing() -> String? {
         for (name, table, group) in queries() {
             let rows = parts.server.rows(table).filter {
@@ -200,12 +202,12 @@ extension SimulatedDevice {
                 let changed = Set(view.operations.keys.filter { $0.table == table }.map(\.id))
                 return ((view.tables[table] ?? [:]).filter { !changed.contains($0.key) }, changed)
             }
-            // What waits here, as for a person after a handler has thrown, is of two minds.
+            // A record with a queued operation, such as one after a handler has thrown, may differ.
             for row in rows where !changed.contains(row.id) && !parts.setting.shows(row.wire, as: local[row.id]) {
                 let here = local[row.id].map { "\($0)" } ?? "nothing"
                 return "\(name): \(table)/\(row.id) is \(here), the server's \(row.wire)"
             }
-            // A row that no query holds, made here or pulled without a name, stays until it is purged.
+            // A row that no query holds (made here, or pulled without a name) stays until it is purged.
             let ids = Set(rows.map(\.id))
             let held = members
             let isWhole = query(table, group).filter == nil
@@ -221,7 +223,7 @@ extension SimulatedDevice {
 }
 
 extension OperationView {
-    /// Whether something about it speaks against sending it in that user's name.
+    /// Whether a property of the operation bars it from being sent in that user's name.
     func isBarred(to user: Int) -> Bool {
         let maker = record["user"]?.string.flatMap(SimulatedAccount.user(named:)) ?? user
         return state == "parked" || state == "dead" || record["failure"]?.isNull == false
@@ -229,7 +231,7 @@ extension OperationView {
             || maker != user
     }
 
-    /// Whether it is not sent before the other.
+    /// Whether the operation is not sent before the other.
     fileprivate func waits(for other: OperationView) -> Bool {
         group != nil && group == other.group || key == other.key && sequence > other.sequence
     }

@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceCore
 
 extension SimulationWorld {
-    /// Brings a request to the server or an answer to its device, or loses it on the way.
+    /// Delivers a request to the server or an answer to its device, or loses it on the way.
     func deliver(_ parcel: SimulationAgenda.Parcel) {
         let device = devices[parcel.process.device]
         parts.clock.advance(milliseconds: 1 + parts.luck.below(150))
@@ -27,7 +27,7 @@ extension SimulationWorld {
             let second = parts.server.answer(parcel.request, of: device.index, user: user)
             if parts.luck.below(2) == 0 { response = second }
         }
-        // As bytes: what is read from them is what counts.
+        // Sent as bytes, because devices parse bytes.
         if story.setting.habits.contains(.hasOddRows) { response.body = Body(bytes: response.body.bytes) }
         if let quirk = parts.configuration.quirk { response = quirk(parcel.request, response) }
         response = spoiled(response, to: parcel.request)
@@ -35,7 +35,7 @@ extension SimulationWorld {
         answer(parcel, response, "")
     }
 
-    /// For whom the server takes the one who asks; nil if it does not know.
+    /// Returns the user that the server takes the sender for; nil if the token is not valid.
     private func user(of parcel: SimulationAgenda.Parcel) -> Int? {
         let (user, device) = (parcel.process.user, parcel.process.device)
         guard story.setting.usesTokens else { return user }
@@ -83,7 +83,7 @@ extension SimulationWorld {
         parts.agenda.put(parcel)
     }
 
-    /// An answer of a server that does nothing.
+    /// Returns an answer of a server that does nothing, or nil.
     private func refusal(_ request: Request) -> Response? {
         let isChange = request.head.method != .get
         if strikes(.tooManyRequests) { return Self.later(429, "2") }
@@ -109,14 +109,14 @@ extension SimulationWorld {
         return response
     }
 
-    /// The answer to what was done, as it arrives.
+    /// Returns the answer to a performed request as it arrives, with the faults that change answers.
     private func spoiled(_ response: Response, to request: Request) -> Response {
         let isDelete = request.head.method == .delete
-        // Of what the server only says to have done nothing else is said.
+        // A 2xx answer with an error in its body reports no performed change, so these faults leave it.
         let isDone = 200..<300 ~= response.status && (try? response.body.json)?["error"] == nil
         if request.head.method != .get {
             if strikes(.failAfter) { return .model(500, ["error": "an accident"]) }
-            // To a delete it would be a lie where the server refuses it.
+            // Only for a performed change: a 204 to a refused delete would be false.
             if isDone, strikes(.noContent) {
                 var empty = Response.model(204, nil)
                 empty.head.headerFields[.eTag] = response.head.headerFields[.eTag]

@@ -1,7 +1,7 @@
 internal import SluiceCore
 
 extension SimulationWorld {
-    /// L1 where one of the tables fails and all else is well: what waits for the other one is sent, and its rows come.
+    /// Checks L1 while one table fails: the other table's operations are sent, and its rows are pulled.
     func pushBesideFailingTable() throws {
         guard parts.faults.allows(.tableFails), parts.setting.dependency == .none else { return }
         let tables = ["items", "notes"]
@@ -16,7 +16,8 @@ extension SimulationWorld {
                     await device.pull(index)
                 }
             }
-            // What a decision or a page has made, such as the delete of a record whose discarded insert was done, goes next.
+            // New operations, such as the delete of a record whose discarded insert was done, may go with the next
+            // push.
             if let left = device.free(in: other).first(where: { before[$0.key] != nil })?.value {
                 parts.oracle.violate(
                     .queueDrains, "device \(device.index) has not sent \(left), while \(failing) fails")
@@ -26,12 +27,12 @@ extension SimulationWorld {
 }
 
 extension SimulatedDevice {
-    /// The operations of a table that nothing speaks against sending, by their ids.
+    /// Returns the operations of a table that nothing bars from being sent, by their ids.
     fileprivate func free(in table: String) -> [RecordID: String] {
         let user = process.user
         return parts.oracle.view(of: index) { view in
             let operations = view.operations.values.flatMap(\.values).filter { $0.key.table == table }
-            // A group may have a part of the table that fails, and then keeps what follows on its own.
+            // A group may have a part in the failing table, and then also holds the later operations of its records.
             let barred = Set(operations.filter { $0.group != nil || $0.isBarred(to: user) }.map(\.key))
             let free = operations.filter { !barred.contains($0.key) }
             return Dictionary(free.map { (RecordID($0.id), $0.description) }) { first, _ in first }

@@ -2,15 +2,15 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import Synchronization
 
-/// Plays one story: it begins what the actions say, delivers requests, answers and timers in an order that follows from
-/// the luck, begins processes anew that have ended, and in the end lets all be well.
+/// Plays one story. It begins the actions, delivers requests, answers and timers in a random order that follows from
+/// the seed, restarts ended processes, and at the end turns faults off.
 final class SimulationWorld {
     let parts: SimulationParts
     let story: SimulationStory
     private(set) var devices: [SimulatedDevice] = []
     private let tasks: SimulationTasks
     private var events = 0
-    /// What each device's changes are answered with, for how many of them.
+    /// The busy answers that remain for each device's changes.
     var busy: [Int: SimulatedBusyness] = [:]
 
     init(_ story: SimulationStory, _ configuration: SimulationConfiguration, keepsTrace: Bool) throws {
@@ -21,7 +21,7 @@ final class SimulationWorld {
 
     /// Plays the story to its end, or to the first invariant that does not hold.
     func play() {
-        // A device's context refers to the device again, and would keep it for ever.
+        // A device's context refers to the device, a cycle that would keep both.
         defer { for device in devices { device.letGo() } }
         do {
             try setUp()
@@ -36,7 +36,7 @@ final class SimulationWorld {
             } else {
                 parts.oracle.violate(.progress, "the simulation itself failed: \(error)")
             }
-            // What still waits has to end, or its tasks would never be freed.
+            // Waiting tasks have to end, or they would never be freed.
             for device in devices { end(device) }
         }
     }
@@ -121,11 +121,11 @@ final class SimulationWorld {
         }
     }
 
-    /// Moves what waits for a record to another device, where both are idle and nothing fails: what is sent meanwhile
-    /// would be sent by both.
+    /// Moves the operations of a record to another device, where both are idle and faults are off: an operation sent in
+    /// between would be sent by both.
     private func transfer(_ choice: Int, from device: SimulatedDevice) throws {
         let other = devices[(device.index + 1) % devices.count]
-        // An operation keeps its user, and another one's push would hold it.
+        // An operation keeps its user, and a push of another user would hold it.
         guard story.setting.users == 1, other.index != device.index, !tasks.isBusy(device.index),
             !tasks.isBusy(other.index)
         else { return }
@@ -156,7 +156,7 @@ final class SimulationWorld {
         tasks.start(on: device.index) { await body(device) }
     }
 
-    /// Runs `body` to its end, and whatever else happens meanwhile.
+    /// Runs `body` to its end, and all other events that happen in between.
     func complete(_ body: @escaping @Sendable () async throws -> Void) throws {
         let failure = Mutex<(any Error)?>(nil)
         let number = tasks.start(on: -1) {
@@ -175,7 +175,7 @@ final class SimulationWorld {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    /// Runs what can run, and begins processes that have ended anew.
+    /// Runs all ready jobs, and restarts processes that have ended.
     private func settle() throws {
         drain()
         var rounds = 0
@@ -199,7 +199,7 @@ final class SimulationWorld {
         if let violation = parts.oracle.violation { throw violation }
     }
 
-    /// Begins a process, and again where the disk fails under it.
+    /// Starts a process, and tries again where the disk fails under it.
     private static func start(_ device: SimulatedDevice, _ parts: SimulationParts) async throws {
         var tries = 0
         while true {
@@ -224,7 +224,7 @@ final class SimulationWorld {
         drain()
     }
 
-    /// Lets the next thing happen: a timer that is due, a parcel, or the next timer. False if there is nothing.
+    /// Runs the next event: a due timer, a parcel, or the next timer. Returns false if there is none.
     func step() throws -> Bool {
         events += 1
         if events > Self.mostEvents {
@@ -248,7 +248,7 @@ final class SimulationWorld {
 
     private static let mostEvents = 20_000
 
-    /// Lets everything that is under way come to its end.
+    /// Runs everything that is under way to its end, without faults.
     private func settleDown() throws {
         parts.faults.setCalm(true)
         busy = [:]
@@ -263,14 +263,14 @@ final class SimulationWorld {
 
 /// A server that is too busy for a device's changes.
 struct SimulatedBusyness {
-    /// The statuses that prove that nothing was done.
+    /// The statuses that prove that the server did nothing.
     static let statuses = [503, 425, 429, 408]
 
     let status: Int
     var left: Int
 
-    /// Whether a device comes to know by that answer that nothing was done: nothing keeps it from noting that, and no
-    /// batch has brought the change.
+    /// Returns whether that answer tells a device that nothing was done. No fault keeps the device from noting it, and
+    /// the change was not sent in a batch.
     static func proves(_ response: Response, in setting: SimulationSetting) -> Bool {
         statuses.contains(response.status) && setting.batchSize == 1 && !setting.makesGroups
             && Set(setting.faults.keys).isDisjoint(with: [.storeFailure, .storeTrouble, .cancellation, .filterEchoes])
@@ -278,7 +278,7 @@ struct SimulatedBusyness {
 }
 
 extension SimulationWorld {
-    /// What a change is answered with while the server is busy; nil while it is not.
+    /// Returns the answer to a change while the server is busy; nil while it is not.
     func busy(_ parcel: SimulationAgenda.Parcel) -> Response? {
         guard parcel.request.head.method != .get else { return nil }
         let device = parcel.process.device

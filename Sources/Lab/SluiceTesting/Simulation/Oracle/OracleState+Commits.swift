@@ -1,7 +1,7 @@
 internal import SluiceCore
 
 extension OracleState {
-    /// Takes in what a transaction of a device's store has changed, and checks it.
+    /// Takes in the changes of a device's transaction, and checks them.
     mutating func committed(_ transaction: SimulatedTransaction, on device: Int) {
         moment += 1
         let edits = transaction.edits.map { (edit: $0, takesBack: takesBack($0, on: device)) }
@@ -30,7 +30,7 @@ extension OracleState {
                 isPage = isPage || (change.record?["pages"]?.int ?? 0) > (old?["pages"]?.int ?? 0)
             case RecordState.schema.name:
                 if let key = checkState(old, change.record, on: device), let record = change.record {
-                    // A record that gets its state by a page is one that appeared after it was given up here.
+                    // A record that gets its state by a page has appeared after its operation was discarded here.
                     if let old { bases.append((key, old["base"], record["base"])) }
                 }
             case let table where !table.hasPrefix(SyncTables.prefix):
@@ -52,9 +52,9 @@ extension OracleState {
         checkPage(rowsBefore, bases, on: device)
     }
 
-    /// Takes what stays on the device out of rows.
+    /// Takes the local-only column out of rows.
     ///
-    /// - Returns: the changes without it, and what each row has of it now.
+    /// - Returns: the changes without it, and the column's new value in each row.
     private mutating func takeMemos(
         _ transaction: SimulatedTransaction, on device: Int
     ) -> (changes: [StoreChange], found: [RecordKey: Int64?]) {
@@ -63,7 +63,7 @@ extension OracleState {
             if change.table.hasPrefix(SyncTables.prefix) { return change }
             let key = RecordKey(table: change.table, id: change.id)
             guard let record = change.record else {
-                // It goes with its record.
+                // The memo goes with its record.
                 devices[device].memos[key] = nil
                 found[key] = nil
                 return change
@@ -75,7 +75,7 @@ extension OracleState {
         return (changes, found)
     }
 
-    /// I1: what stays on the device is what was written last.
+    /// Checks I1: the local-only column has the value written last.
     private mutating func checkMemos(_ found: [RecordKey: Int64?], on device: Int) {
         for (key, memo) in found where memo != devices[device].memos[key] {
             let expected = devices[device].memos[key]
@@ -94,10 +94,10 @@ extension OracleState {
             }
             devices[device].operations[operation.key, default: [:]][operation.id] = operation
             if old == nil { began(operation, on: device) }
-            // A conflict that was decided for the edit of a record that is gone makes it an insert, and so does who
+            // A conflict decided for the edit of a missing record makes the edit an insert, and so does an operator who
             // changes its kind.
             if operation.kind == "insert" { comebacks.insert(operation.id) }
-            // One that says now what a delete after it said stands since that was made.
+            // An operation that now carries a later delete counts from the time of that delete.
             if operation.kind == "delete", deletions[operation.id] == nil {
                 for case .deletion(let since) in devices[device].claims[operation.key] ?? [] {
                     deletions[operation.id] = since
@@ -112,7 +112,7 @@ extension OracleState {
         return key
     }
 
-    /// Gives the record's operations ranks in their order. One that was put between others moves those after it on.
+    /// Ranks the record's operations in their order. An operation inserted between others moves the later ones on.
     private mutating func rank(_ key: RecordKey, on device: Int) {
         var last = 0
         for operation in devices[device].operations(on: key) {
@@ -125,7 +125,7 @@ extension OracleState {
         }
     }
 
-    /// I6: a cursor goes forward, unless the query or the server's clock changed.
+    /// Checks I6: a cursor goes forward, unless the query or the server's clock changed.
     private mutating func checkCursor(_ old: JSON?, _ new: JSON?, on device: Int) {
         guard let old, let new, old["query"] == new["query"], clockSteps == 0,
             let before = old["updatedAt"]?.string.flatMap({ Timestamp($0) }),
@@ -134,7 +134,7 @@ extension OracleState {
         if after < before { violate(.cursorForward, "device \(device): from \(before) back to \(after)") }
     }
 
-    /// I8: base and mirror are states that the server has had.
+    /// Checks I8: base and mirror are states that the server has had.
     private mutating func checkState(_ old: JSON?, _ new: JSON?, on device: Int) -> RecordKey? {
         guard let record = new ?? old, let table = record["table"]?.string, let id = record["record"]?.textID else {
             return nil
@@ -156,8 +156,8 @@ extension OracleState {
         return RecordKey(table: table, id: id)
     }
 
-    /// Whether the server's record of that version looks so. What the server has as an answer is laid over the record
-    /// that is known: a property that has gone is seen to be gone by the next page.
+    /// Whether the copy equals the server's record of that version. The properties of an answer are merged into the
+    /// known record, so a removed property stays until the next page.
     private func isState(_ copy: JSON, _ version: String) -> Bool {
         guard let state = history[Self.name(version)] else { return false }
         let copy = ids.known(copy)
@@ -170,18 +170,18 @@ extension OracleState {
                 && (copy.members ?? []).allSatisfy { name, _ in state[name] != nil || fields.isOne(name) }
     }
 
-    /// The number in a version, which may be a whole entity tag.
+    /// Returns the number in a version, which may be a whole entity tag.
     static func number(_ version: String) -> Int {
         let digits = version.utf8.drop { $0 != UInt8(ascii: "v") }.dropFirst()
             .prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return Int(String(decoding: digits, as: UTF8.self)) ?? 0
     }
 
-    /// The version's name, whatever form it has on the wire.
+    /// Returns the version's name, for every form it has on the wire.
     static func name(_ version: String) -> String { "v\(number(version))" }
 
-    /// Whether a record of the device has gone back to a version that it has to know as replaced. Where copies of the
-    /// server's data answer, it knows so of versions that it had and has replaced itself.
+    /// Whether a record of the device has gone back to a version that the device must know as replaced. Where replicas
+    /// of the server answer, it knows this only of versions that it had and has replaced itself.
     private func goesBack(from was: String, to version: String, on device: Int) -> Bool {
         guard Self.number(was) > Self.number(version), !hasRestored else { return false }
         if !hasReplicas { return true }
@@ -192,7 +192,7 @@ extension OracleState {
         return place < places[Self.name(was)] ?? 0
     }
 
-    /// I8: values come from somewhere. I11: versions go forward.
+    /// Checks I8, values have an origin, and I11, versions go forward.
     private mutating func checkRow(_ key: RecordKey, _ old: JSON?, on device: Int) {
         guard let row = devices[device].row(key) else { return }
         for field in SimulatedFields.all {
@@ -211,7 +211,7 @@ extension OracleState {
         devices[device].note(Self.name(version))
     }
 
-    /// What an application's own hook keeps from it is nothing that it has not seen.
+    /// Notes values that the application's own hook hides: the device counts as having seen them.
     private mutating func noteHidden(_ key: RecordKey, _ row: JSON, on device: Int) {
         guard tidiesPages, let version = row[columns.version]?.string else { return }
         for field in SimulatedFields.all {
@@ -220,7 +220,7 @@ extension OracleState {
         }
     }
 
-    /// I7 and I8: a record without operations is one that the server has had, whole.
+    /// Checks I7 and I8: a record without operations is one that the server has had, complete.
     private mutating func checkSettled(_ key: RecordKey, on device: Int) {
         guard let row = devices[device].row(key) else { return }
         guard devices[device].operations[key] == nil else { return checkBase(of: key, row, on: device) }
@@ -233,12 +233,12 @@ extension OracleState {
         }
     }
 
-    /// I4: a record that waits stands on its base, and on nothing newer or older.
+    /// Checks I4: a record with operations stands on its base, and on no other version.
     private mutating func checkBase(of key: RecordKey, _ row: JSON, on device: Int) {
-        // What came from another queue stands on what was known there, and a backup on older versions.
+        // A record from another queue stands on the state known there, and one after a backup on older versions.
         if hasRestored { return }
         if let first = devices[device].operations(on: key).first, transferred.contains(first.id) { return }
-        // An undelete brings back the newest that is known from the server, after a delete that may have been done.
+        // An undelete shows the newest known state of the server, after a delete that may have been done.
         if devices[device].operations(on: key).contains(where: { $0.kind == "undelete" }) { return }
         let base = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]?["base"]
         guard let version = base?[columns.version]?.string, let here = row[columns.version]?.string else { return }
@@ -250,7 +250,7 @@ extension OracleState {
         }
     }
 
-    /// I4: what a page brings changes no record with operations, and no base.
+    /// Checks I4: a page changes no record with operations, and no base.
     private mutating func checkPage(
         _ rows: [RecordKey: JSON?], _ bases: [(key: RecordKey, before: JSON?, after: JSON?)], on device: Int
     ) {

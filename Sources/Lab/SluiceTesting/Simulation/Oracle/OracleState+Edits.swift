@@ -1,18 +1,18 @@
 internal import SluiceCore
 
 extension OracleState {
-    /// Whether a deletion that is about to be committed may only take back what the server has not heard of.
+    /// Whether a deletion about to be committed may only undo writes that the server has not received.
     func takesBack(_ edit: SimulatedEdit, on device: Int) -> Bool {
         let before = devices[device].operations(on: edit.key)
-        // Edits after an insert that was refused become part of it.
+        // Edits after a refused insert become part of it.
         let ends = [before.first, before.last].compactMap { $0?.kind }
         guard edit.kind == .delete, ends.contains("insert") || ends.contains("undelete") else { return false }
         return leavesDeleted(edit.key, on: device)
             || before.allSatisfy { effective.isDisjoint(with: heritages[$0.id] ?? []) }
     }
 
-    /// Whether nothing of what was sent is in the server's record. A service's is read after the refusal, and others may
-    /// have changed all of it since.
+    /// Whether the server's record has none of the sent values. A service's record is read after the refusal, and
+    /// others may have changed all of it since.
     private func isReplaced(in conflict: Conflict) -> Bool {
         SimulatedFields.all.allSatisfy { field in
             guard let sent = fields.value(field, of: conflict.client) else { return true }
@@ -20,17 +20,17 @@ extension OracleState {
         }
     }
 
-    /// Whether the last that the device did on the server was to delete the record, and nobody is known here to have
-    /// brought it back since.
+    /// Whether the device's last change on the server was to delete the record, and the device knows of no later
+    /// undelete.
     private func leavesDeleted(_ key: RecordKey, on device: Int) -> Bool {
         let state = devices[device].tables[RecordState.schema.name]?[RecordState.id(key.table, key.id)]
         return deletedLast.contains(DeviceRecord(device: device, key: key)) && state?["mirror"]?.isNull ?? true
     }
 
-    /// I1: a write that was committed becomes a claim, and ends the claims that it supersedes.
+    /// Checks I1: a committed write becomes a claim, and ends the claims that it supersedes.
     mutating func note(_ edit: SimulatedEdit, takesBack: Bool, on device: Int) {
         moment += 1
-        // Of an operation that others stand on nothing shows until it is sent.
+        // The edit of an operation shows only when it is sent, if later operations follow it.
         if let operation = edit.operation, devices[device].operations(on: edit.key).last?.id != operation { return }
         var claims = devices[device].claims[edit.key] ?? []
         switch edit.kind {
@@ -53,7 +53,7 @@ extension OracleState {
         devices[device].claims[edit.key] = claims.isEmpty ? nil : claims
     }
 
-    /// A deletion is taken back, and what was written before it stands again, unless the server has deleted the record.
+    /// Takes a deletion back: the values written before it are claims again, unless the server has deleted the record.
     mutating func takeBackDeletion(of key: RecordKey, on device: Int) {
         let claims = devices[device].claims[key] ?? []
         let isDone = claims.contains { claim in
@@ -69,8 +69,8 @@ extension OracleState {
         devices[device].claims[key] = left.isEmpty ? nil : left
     }
 
-    /// The moment since which a deletion stands: where it took back an insert after a delete that still waits, that of
-    /// the delete before.
+    /// Returns the moment from which a deletion counts. If it undid an insert after a queued delete, the moment of that
+    /// earlier delete counts.
     private mutating func deletion(of key: RecordKey, on device: Int) -> Int {
         guard let last = devices[device].operations(on: key).last, last.kind == "delete" else { return moment }
         let since = deletions[last.id] ?? moment
@@ -78,21 +78,22 @@ extension OracleState {
         return since
     }
 
-    /// The application, or a handler of it, has come up with a value.
+    /// Notes a value from the application or from one of its handlers.
     mutating func offer(_ value: FieldValue, on device: Int) {
         devices[device].offered.insert(value)
-        // Who decides a conflict may only repeat what another user has written.
+        // A handler that decides a conflict may only repeat a value of another user.
         writers[value] = writers[value] ?? devices[device].user
     }
 
-    /// An edit has ended, well or not.
+    /// Notes the end of an edit, successful or not.
     mutating func endEdit(of key: RecordKey, on device: Int) {
         let left = (devices[device].editing[key] ?? 1) - 1
         devices[device].editing[key] = left > 0 ? left : nil
     }
 
-    /// I7: an operation is no conflict with itself, and what may have been done is said to be. Only what follows a
-    /// delete that was given up may be, and what shows an older revision where a later one may have been there.
+    /// Checks I7: an operation does not conflict with itself, and a possible effect of it is reported. Allowed
+    /// exceptions are operations after a discarded delete, and conflicts that show an older revision where a later one
+    /// may have been done.
     mutating func met(_ conflict: Conflict, on device: Int) {
         let operation = conflict.operation
         conflicted.insert(operation.id)
@@ -105,7 +106,7 @@ extension OracleState {
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
             stands(operation.id, after: author), !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
-            // The server has properties of its own in a row, which none of the edits before a delete sent.
+            // The server has properties of its own in a row, and none of the edits before a delete sent them.
             !((forgetsDeleted || keepsAuthors) && endsInDelete(operation, of: key, on: device)),
             !mayBePast(authors[version], conflict), !bringsOthers(version, conflict, on: device),
             !sendsFormerAuthor(conflict), !hidesFields(of: conflict)
@@ -132,32 +133,31 @@ extension OracleState {
         RecordKey(table: conflict.table, id: ids.known(conflict.recordID))
     }
 
-    /// Whether the operation is a delete, or one follows on it.
+    /// Whether the operation is a delete, or a delete follows it.
     private func endsInDelete(_ operation: TableOperation, of key: RecordKey, on device: Int) -> Bool {
         operation.kind == .delete || devices[device].operations(on: key).contains { $0.kind == "delete" }
     }
 
-    /// Whether what is known of an operation does not go far enough to know what it brought about: of what was sent for
-    /// one that came from another queue nothing came along, who restores a backup takes back what was seen, and what a
-    /// server made of a value is not what was sent.
+    /// Whether the device knows too little of an operation to recognise its effect. An operation from another queue
+    /// comes without its sent requests, a backup removes effects that were seen, and a server may change sent values.
     private func mayNotRecognise(_ operation: String, _ author: String) -> Bool {
         transferred.contains(operation) || transferred.contains(author) || hasRestored || mayChangeValues
     }
 
-    /// Whether a later revision than that of the request may have taken effect: then the older one's values may be
-    /// somebody else's.
+    /// Whether a later revision than that of the request may have taken effect: then the older revision's values may be
+    /// another client's.
     private func mayBePast(_ requestID: String?, _ conflict: Conflict) -> Bool {
         guard let revision = requestID?.split(separator: "-").last.flatMap({ Int($0) }) else { return false }
         let operation = conflict.operation
-        // The latest one was not refused, and no answer proves what became of it.
+        // The latest revision was not refused, and no answer proves its outcome.
         let isOpen = (200..<300).contains(conflict.status)
         return operation.sent.contains {
             $0.revision > revision && ($0.mayBeDone || isOpen && $0.revision == operation.revision)
         }
     }
 
-    /// Whether that version brought a deleted row back with values that the device knows nothing of: an edit that was
-    /// made on the row as it was before conflicts with those.
+    /// Whether that version restored a deleted row with values unknown to the device. An edit made on the row as it was
+    /// before conflicts with those values.
     private func bringsOthers(_ version: String, _ conflict: Conflict, on device: Int) -> Bool {
         let key = key(of: conflict)
         return revivals.contains(version)
@@ -168,13 +168,13 @@ extension OracleState {
             }
     }
 
-    /// Whether the change sends the server's own property as an earlier version had it, as a decision to send the whole
-    /// record does: then the server's record is neither what was sent nor what it was made on.
+    /// Whether the change sends the server's own property from an earlier version, as a decision to send the whole
+    /// record does. Then the server's record equals neither the sent record nor its base.
     private func sendsFormerAuthor(_ conflict: Conflict) -> Bool {
         keepsAuthors && conflict.client?[SimulatedServer.author] != conflict.base?[SimulatedServer.author]
     }
 
-    /// Whether a hook of the applications has hidden a field of the server's record, so that it is not known for unchanged.
+    /// Whether a hook has hidden a field of the server's record, so that the record is not recognised as unchanged.
     private func hidesFields(of conflict: Conflict) -> Bool {
         tidiesPages
             && SimulatedFields.all.contains { field in
@@ -186,8 +186,8 @@ extension OracleState {
         operation.flatMap { heritages[$0] }?.contains(author) ?? false
     }
 
-    /// Whether a delete between the two was given up, so that what comes after it begins with a record that is to be
-    /// read: of what went before the delete nothing is known there.
+    /// Whether a delete between the two was discarded. The operations after it begin with a record that must be read,
+    /// and know nothing of the operations before the delete.
     private func hasGivenUpDelete(after author: String, of conflict: Conflict, on device: Int) -> Bool {
         let key = key(of: conflict)
         return (devices[device].audit[key] ?? []).contains { _, entry in
@@ -202,7 +202,7 @@ extension OracleState {
         let result: JSON
         switch decision {
         case .merge(let record), .replace(let record):
-            // What is no record of that id decides nothing.
+            // A value that is not a record of that id decides nothing.
             let id = record["id"].map { $0.textID.map(ids.known) }
             guard record.kind == .object, id == nil || id == key.id else { return }
             result = record
@@ -226,7 +226,7 @@ extension OracleState {
         if client == nil, decision != .delete { devices[device].waivedDeletes.insert(key) }
     }
 
-    /// Looks for the record's writes, and forgets those whose end is known.
+    /// Checks the record's claims, and removes those with a known end.
     mutating func checkClaims(of key: RecordKey, on device: Int) {
         guard let claims = devices[device].claims[key] else { return }
         var open = claims.filter { claim in
@@ -238,7 +238,7 @@ extension OracleState {
                 return false
             }
         }
-        // A deletion whose end is known is taken back by nobody.
+        // A deletion with a known end cannot be taken back.
         if claims.contains(where: \.isDeletion), !open.contains(where: \.isDeletion) {
             open.removeAll { if case .deleted = $0 { true } else { false } }
         }
@@ -268,7 +268,7 @@ extension OracleState {
         case .deleted: return .underWay
         case .deletion(let moment):
             if wasAbsent(key, since: moment) || device.waivedDeletes.contains(key) { return .known }
-            // With an insert that is given up goes the deletion that followed on it: there is nothing to be deleted.
+            // Discarding an insert also ends the deletion that followed it, because no record is left to delete.
             let isGivenUp = audit.contains {
                 $0.moment > moment && $0.entry["operation"]?["kind"] != "update"
                     && $0.entry["what"]?.string != AuditEntry.folded
@@ -278,7 +278,7 @@ extension OracleState {
         }
     }
 
-    /// Whether the value is in the audit, of what was given up or decided on purpose.
+    /// Whether the audit has the value, as part of a discarded operation or of a decision.
     func gaveUp(_ value: FieldValue, on device: DeviceView) -> Bool {
         (device.audit[value.key] ?? []).contains { _, entry in
             fields.value(value.field, of: entry["local"]) == value.value
@@ -286,7 +286,7 @@ extension OracleState {
         }
     }
 
-    /// I1 and L1, at the end: what is still under way must stand in the queue, held for a reason.
+    /// Checks I1 and L1 at the end: an unfinished write must be in the queue, held for a reason.
     mutating func finish() {
         for device in devices.indices {
             let queue = devices[device].queue
@@ -305,13 +305,13 @@ extension OracleState {
 }
 
 extension OperationView {
-    /// Whether it has a reason to wait of its own.
+    /// Whether the operation itself has a reason to wait.
     fileprivate var isHeld: Bool { state == "parked" || state == "dead" }
 }
 
 extension DeviceView {
-    /// Whether the operation is pending because one before it on its record is held, or for one of its group so, or one of
-    /// its group is held.
+    /// Whether the operation is pending because another one is held: an earlier one of its record, another one of its
+    /// group, or one before such an operation.
     fileprivate func followsHeld(_ operation: OperationView, on key: RecordKey) -> Bool {
         guard operation.state == "pending" else { return false }
         guard let group = operation.group else { return isAfterHeld(operation, on: key) }
@@ -326,11 +326,11 @@ extension DeviceView {
 }
 
 extension OracleClaim {
-    /// What becomes of it when the record is deleted; nil for what was over before.
+    /// The claim after the record is deleted; nil for a claim that was over before.
     fileprivate var whenDeleted: OracleClaim? {
         if case .value(let field, let value) = self { .deleted(field: field, value) } else { nil }
     }
 
-    /// Whether it is the record's deletion.
+    /// Whether the claim is the record's deletion.
     fileprivate var isDeletion: Bool { if case .deletion = self { true } else { false } }
 }

@@ -1,12 +1,12 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Groups, users and tables that depend on others.
+/// Checks of groups, of users and of tables that depend on others.
 extension OracleState {
-    /// An operation is in a queue. I10: those of a group come there together.
+    /// Takes in a queued operation, and checks I10: the operations of a group are queued together.
     mutating func began(_ operation: OperationView, on device: Int) {
         if makers[operation.id] == nil {
-            // What the engine makes of an operation while another works on the device is its user's all the same.
+            // The engine keeps the user of an operation that it makes from another, even while another user is active.
             let isMade = devices[device].editing[operation.key] != nil
             let user = isMade ? nil : operation.record["user"]?.string.flatMap(SimulatedAccount.user(named:))
             makers[operation.id] = user ?? devices[device].user
@@ -28,7 +28,8 @@ extension OracleState {
         groupsSince[group] = moment
     }
 
-    /// An operation has left its queue. Who gave it up while its conflict waited has decided nothing for what follows.
+    /// Takes in an operation that left its queue. If it was discarded while its conflict was open, nothing was decided
+    /// for later operations.
     mutating func ended(_ operation: String, on record: DeviceRecord) {
         lastEnded[record] = (operation, moment)
         let last = devices[record.device].operations[record.key]?[operation]
@@ -40,7 +41,7 @@ extension OracleState {
         }
     }
 
-    /// A request took effect. I12: it is of the user who made the operation.
+    /// Takes in the effect of a request, and checks I12: the request is of the user who made the operation.
     mutating func tookEffect(_ request: String, for user: Int?, on device: Int) {
         let operation = Self.operation(of: request)
         effective.insert(operation)
@@ -50,7 +51,7 @@ extension OracleState {
         }
     }
 
-    /// I10: whatever of a group is in a queue has arrived when a part of it has, and nothing of it was given up before.
+    /// Checks I10: if a part of a group arrived, all its queued operations have arrived, and none was discarded before.
     mutating func checkGroups() {
         for (group, operations) in arrived {
             let missing = (members[group] ?? []).subtracting(operations).filter { !hasArrived($0) }.sorted()
@@ -68,8 +69,8 @@ extension OracleState {
         arrived = [:]
     }
 
-    /// Those of a group that somebody has given up on purpose before the server had them. A backup takes back what the
-    /// server had.
+    /// Returns the operations of a group that were discarded before the server had them. After a backup none count,
+    /// because it removes effects.
     private func givenUp(of group: String) -> [String] {
         if hasRestored { return [] }
         let left = (leavers[group] ?? []).filter { operation, record, moment in
@@ -82,7 +83,8 @@ extension OracleState {
         return left.map(\.operation).sorted()
     }
 
-    /// Whether what an operation says now took effect before: a server that remembers requests does not do it twice.
+    /// Whether the current revision of an operation took effect before: a server that remembers requests does not
+    /// repeat it.
     private func hasArrived(_ operation: String) -> Bool {
         devices.contains { device in
             let found = device.operations.values.lazy.compactMap { $0[operation] }.first
@@ -90,8 +92,8 @@ extension OracleState {
         }
     }
 
-    /// I12: no request of one user brings what another wrote, unless that one gave the other's change up and kept the
-    /// record as it was seen.
+    /// Checks I12: no request of one user carries a value of another, unless the user discarded the other's change and
+    /// kept the record as displayed.
     mutating func checkUser(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow) {
         guard let user = change.user else { return }
         for field in SimulatedFields.all {
@@ -107,7 +109,8 @@ extension OracleState {
         change.device.map { gaveUp(value, on: devices[$0]) } ?? false
     }
 
-    /// I3: a note is not made before its item, where it depends on it and both were made here in that order.
+    /// Checks I3: a note is not created before its item, if it depends on the item and both were made here in that
+    /// order.
     mutating func checkParent(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow, _ device: Int) {
         guard let call = change.call, call.method == .post, call.id == nil, let item = after.fields["item"]?.textID,
             let request = change.requestID,
@@ -123,7 +126,7 @@ extension OracleState {
         }
     }
 
-    /// I3: an item is not deleted before the notes that depend on it, where they were deleted here before it.
+    /// Checks I3: an item is not deleted before the notes that depend on it, if the notes were deleted here first.
     mutating func checkChildren(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow, _ device: Int) {
         guard after.isDeleted, key.table == "items", let request = change.requestID,
             let delete = devices[device].operations[key]?[Self.operation(of: request)]
@@ -141,8 +144,8 @@ extension OracleState {
         }
     }
 
-    /// Whether one record was deleted here before the other. Places in the queue do not tell it: who gets an operation
-    /// put before it moves to the end.
+    /// Whether one record was deleted here before the other. Positions in the queue do not show it, because an
+    /// operation moves to the end when another is put before it.
     private func isOlder(_ delete: OperationView, _ other: OperationView) -> Bool {
         guard let first = deletions[delete.id], let second = deletions[other.id], !conflicted.contains(other.id) else {
             return delete.sequence < other.sequence

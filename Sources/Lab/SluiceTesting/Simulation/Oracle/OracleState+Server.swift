@@ -1,7 +1,7 @@
 internal import SluiceCore
 
 extension OracleState {
-    /// Takes in what a change did on the server, and checks it.
+    /// Takes in the effect of a change on the server, and checks it.
     mutating func effect(_ change: SimulatedChange, before: SimulatedRow?, after: SimulatedRow) {
         moment += 1
         let key = RecordKey(table: change.table, id: after.id)
@@ -10,7 +10,7 @@ extension OracleState {
         if before?.isDeleted == true, !after.isDeleted { revivals.insert("v\(after.version)") }
         if after.isDeleted {
             aliveSince[key] = nil
-            // Nothing is left to tell that a request made the row, so a repeated one may make it again.
+            // Nothing shows any longer that a request made the row, so a repeated request may make it again.
             if forgetsDeleted { for request in requestsOn.removeValue(forKey: key) ?? [] { effects[request] = nil } }
         } else if !wasThere {
             aliveSince[key] = moment
@@ -24,7 +24,7 @@ extension OracleState {
             }
         }
         guard let device = change.device else { return }
-        // Where nothing is left of a row, nothing tells the server that a late request for it is late.
+        // Where nothing is left of a row, the server cannot see that a request for it is late.
         checkRequest(change, key, device, after.version, mayBeLate: forgetsDeleted && !wasThere)
         if after.isDeleted {
             deletedLast.insert(DeviceRecord(device: device, key: key))
@@ -37,7 +37,7 @@ extension OracleState {
         checkChildren(change, key, after, device)
     }
 
-    /// I2: a request takes effect once. I3: those on a record take it in their order.
+    /// Checks I2, a request takes effect once, and I3, the requests on a record take effect in order.
     private mutating func checkRequest(
         _ change: SimulatedChange, _ key: RecordKey, _ device: Int, _ version: Int, mayBeLate: Bool
     ) {
@@ -50,7 +50,7 @@ extension OracleState {
             violate(.exactlyOnce, "request \(request) of device \(device) took effect on \(key) twice")
         }
         requestsOn[key, default: []].insert(request)
-        // An id reads `device.number`, and the request's adds `-revision`.
+        // An operation's id reads `device.number`, and the request's id adds `-revision`.
         let parts = request.split { $0 == "." || $0 == "-" }.map { Int($0) ?? 0 }
         guard parts.count == 3 else {
             return violate(.exactlyOnce, "\(request) is no request's id: operation and revision")
@@ -66,8 +66,8 @@ extension OracleState {
         lastEffects[record] = order
     }
 
-    /// I4: an update or a delete replaces only the version it was made on. I9: what is deleted comes back only on
-    /// purpose.
+    /// Checks I4, an update or a delete replaces only the version that it was made on, and I9, a deleted record comes
+    /// back only on purpose.
     private mutating func checkCondition(
         _ change: SimulatedChange, _ key: RecordKey, _ before: SimulatedRow?, _ after: SimulatedRow, _ device: Int
     ) {
@@ -87,10 +87,10 @@ extension OracleState {
         }
     }
 
-    /// I4: an update puts no value that nobody wrote on this device in the place of one from elsewhere: whatever it
-    /// carries of the record besides is as it is there. And it replaces none that the application has not seen, unless
-    /// that decided a conflict. A conflict that was decided for the client sends the record whole, and so does who
-    /// brings back what was deleted from here: as it was seen here.
+    /// Checks I4: an update replaces no value from elsewhere by one that nobody wrote on this device; its other
+    /// properties equal those of the row. It also replaces no value that the application has not seen, unless the
+    /// application decided a conflict. A conflict decided for the client sends the whole record, and so does an
+    /// undelete: as the device knew it.
     private mutating func checkValues(
         _ change: SimulatedChange, _ key: RecordKey, _ before: SimulatedRow?, _ after: SimulatedRow, _ device: Int
     ) {
@@ -101,7 +101,7 @@ extension OracleState {
             return
         }
         let isDecided = !conflicted.isDisjoint(with: heritage)
-        // What an insert finds deleted it takes the place of, and an undelete restores what is not known here yet.
+        // An insert replaces a deleted row, and an undelete restores values that are not known here yet.
         let comesBack = !comebacks.isDisjoint(with: heritage)
         let view = devices[device]
         if tidiesPages, !isDecided, fields.writesTidying(over: before.fields, after.fields) {
@@ -121,9 +121,9 @@ extension OracleState {
         }
     }
 
-    /// I5: a pull that ended well has brought each row that was committed before it began.
+    /// Checks I5: a successful pull has returned each row that was committed before it began.
     mutating func pulled(_ rows: [SimulatedRow], of table: String, named: Bool, on device: Int) {
-        // What a backup has brought back is no change that a pull could be told of: a reconcile finds it.
+        // A pull is not told of rows that a backup brought back: a reconcile finds them.
         for row in rows where !row.isOdd && row.version > restoredAt ?? 0 {
             let key = RecordKey(table: table, id: row.id)
             guard devices[device].operations[key] == nil else { continue }
@@ -141,14 +141,14 @@ extension OracleState {
         }
     }
 
-    /// A row is gone for good. Nothing tells a server that it once made it, so a request that is repeated may make it
-    /// again.
+    /// Takes in the permanent removal of a row. The server no longer knows that it made the row, so a repeated request
+    /// may make it again.
     mutating func forgot(_ key: RecordKey) {
         aliveSince[key] = nil
         for request in requestsOn.removeValue(forKey: key) ?? [] { effects[request] = nil }
     }
 
-    /// I2: a request with an id that went out before is the same request.
+    /// Checks I2: a request with a known id equals the earlier request of that id.
     mutating func sent(_ request: String, _ text: String, by device: Int) {
         if let known = requests[request], known != text {
             violate(.exactlyOnce, "device \(device) sent \(text) as \(request), which was \(known) before")
@@ -157,12 +157,12 @@ extension OracleState {
         if let record = record(of: request, on: device) { unproven[record, default: 0] += 1 }
     }
 
-    /// A request was answered so that nothing can have been done.
+    /// Takes in an answer that proves that the request did nothing.
     mutating func refused(_ request: String, by device: Int) {
         if let record = record(of: request, on: device) { unproven[record, default: 1] -= 1 }
     }
 
-    /// A process of the device has ended: it may not have come to note what was answered.
+    /// Takes in the end of a process: it may not have noted the last answer.
     mutating func forgetProofs(of device: Int) {
         for record in unproven.keys where record.device == device { unproven[record, default: 0] += 1 }
     }
@@ -173,6 +173,6 @@ extension OracleState {
         return key.map { DeviceRecord(device: device, key: $0) }
     }
 
-    /// The operation of a request's id: operation and revision.
+    /// Returns the operation in a request's id, which consists of operation and revision.
     static func operation(of request: String) -> String { String(request.prefix { $0 != "-" }) }
 }

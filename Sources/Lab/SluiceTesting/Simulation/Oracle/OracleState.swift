@@ -1,74 +1,73 @@
 internal import SluiceCore
 
-/// What the oracle knows. The checks are in extensions, by what they are told of.
+/// The data of the checker. The checks are in extensions, by their kind of event.
 struct OracleState: Sendable {
     let columns: PushColumns
-    /// Whether filters of others may change what goes over the wire.
+    /// Whether user filters may change requests and answers.
     let hasFilters: Bool
     var devices: [DeviceView]
     var violation: SimulationViolation?
     var lastValue: Int64 = 0
-    /// Counts edits and effects, so that one can be said to be before another.
+    /// The count of edits and effects, which gives them an order.
     var moment = 0
     var clockSteps = 0
 
-    // What the server has had.
+    // The data of the server.
     var held: Set<FieldValue> = []
-    /// Rows that are there, with the moment since which they are.
+    /// The moment since which each existing row exists.
     var aliveSince: [RecordKey: Int] = [:]
-    /// Each version's row, as it goes over the wire.
+    /// The row of each version, in its wire form.
     var history: [String: JSON] = [:]
-    /// The operations that were on the record before an operation, itself among them: it stands after what they did.
+    /// The operations on the record before an operation, and the operation itself: it builds on their effects.
     var heritages: [String: Set<String>] = [:]
-    /// The last one of each record to go.
+    /// The operation of each record that left the queue last.
     var lastEnded: [DeviceRecord: (id: String, moment: Int)] = [:]
-    /// How often a request took effect.
+    /// The number of times that a request took effect.
     var effects: [String: Int] = [:]
     /// The requests that took effect on a record.
     var requestsOn: [RecordKey: Set<String>] = [:]
-    /// Which request made a version.
+    /// The request that made each version.
     var authors: [String: String] = [:]
-    /// The versions by which a deleted row came back, with what others had written to it before.
+    /// The versions by which a deleted row came back, with earlier values of other clients.
     var revivals: Set<String> = []
-    /// What went out under each request's id.
+    /// The text sent under each request's id.
     var requests: [String: String] = [:]
     var lastEffects: [DeviceRecord: EffectOrder] = [:]
     /// The records whose last change by a device was their deletion.
     var deletedLast: Set<DeviceRecord> = []
-    /// The order of operations on a record. Places in the queue are used again, so they do not tell it for ever.
+    /// The order of operations on a record. Positions in the queue are reused, so they cannot show it.
     var ranks: [String: Int] = [:]
     var lastRank = 0
-    /// Since when the deletion stands that an operation says.
+    /// The moment from which an operation's deletion counts.
     var deletions: [String: Int] = [:]
     /// The operations that were deletes when they were put into a queue.
     var deletes: Set<String> = []
-    /// Those that were inserts or undeletes then.
+    /// The operations that were inserts or undeletes at that time.
     var comebacks: Set<String> = []
     /// The operations that have met a conflict.
     var conflicted: Set<String> = []
-    /// What the server had when they met it.
+    /// The server's values at the conflict of an operation.
     var contested: [String: Set<FieldValue>] = [:]
-    /// The operations of which some revision took effect.
+    /// The operations with a revision that took effect.
     var effective: Set<String> = []
 
     // Groups and users.
-    /// The operations of each group that are in a queue, and when they were put there.
+    /// The queued operations of each group.
     var members: [String: Set<String>] = [:]
     var groups: [String: String] = [:]
-    /// Those of each group that have left their queue, and when.
+    /// The operations of each group that have left their queue, with the moment.
     var leavers: [String: [(operation: String, record: DeviceRecord, moment: Int)]] = [:]
     var groupsSince: [String: Int] = [:]
-    /// The operations that one request brought, by their groups.
+    /// The operations that one request carried, by their groups.
     var arrived: [String: Set<String>] = [:]
-    /// Who wrote a value, and who made an operation.
+    /// The user who wrote a value.
     var writers: [FieldValue: Int] = [:]
     var makers: [String: Int] = [:]
 
     // Transfers and backups.
     /// The operations that came from another device's queue.
     var transferred: Set<String> = []
-    /// The last version that the server had given out when its rows last went back to what they were; nil where they
-    /// never have.
+    /// The server's last version when its rows last went back to a backup; nil if they never did.
     var restoredAt: Int?
     var hasRestored: Bool { restoredAt != nil }
 
@@ -86,21 +85,21 @@ struct OracleState: Sendable {
         }
     }
 
-    /// Whether the server keeps nothing of rows that were deleted.
+    /// Whether the server removes deleted rows completely.
     let forgetsDeleted: Bool
-    /// Whether the server may make other values of what it is sent.
+    /// Whether the server may change sent values.
     let mayChangeValues: Bool
     /// The properties that applications write.
     let fields: SimulatedFields
-    /// Whether a hook of the applications changes what pulls bring.
+    /// Whether a hook of the applications changes pulled rows.
     let tidiesPages: Bool
-    /// Whether the server sets a property of its own with each write.
+    /// Whether the server sets a property of its own at each write.
     let keepsAuthors: Bool
-    /// Whether a copy of the server's data that lags may answer reads.
+    /// Whether a lagging replica of the server may answer reads.
     let hasReplicas: Bool
     let ids: SimulatedIDs
 
-    /// How often changes of a record were sent without an answer that proves that nothing was done.
+    /// The number of sends of a record's changes without an answer that proves that nothing was done.
     var unproven: [DeviceRecord: Int] = [:]
 
     init(
@@ -129,26 +128,26 @@ struct OracleState: Sendable {
     func wasAbsent(_ key: RecordKey, since moment: Int) -> Bool { aliveSince[key].map { $0 > moment } ?? true }
 }
 
-/// What a device's store holds, as its committed transactions tell.
+/// The contents of a device's store, according to its committed transactions.
 struct DeviceView: Sendable {
-    /// Who works on it.
+    /// The user who works on the device.
     var user = 0
     var tables: [String: [RecordID: JSON]] = [:]
     var operations: [RecordKey: [String: OperationView]] = [:]
     var audit: [RecordKey: [(moment: Int, entry: JSON)]] = [:]
-    /// What stays on the device with a record, as it was written last.
+    /// The last value of each record's local-only column.
     var memos: [RecordKey: Int64] = [:]
-    /// What was written and must not be lost.
+    /// The writes that must not be lost.
     var claims: [RecordKey: [OracleClaim]] = [:]
-    /// Records that an edit is being made of.
+    /// The number of edits of a record that are under way.
     var editing: [RecordKey: Int] = [:]
-    /// What the application has written, or a conflict handler.
+    /// The values written by the application or a conflict handler.
     var offered: Set<FieldValue> = []
-    /// What rows have shown to the application, and conflicts that it has decided.
+    /// The values that the application has seen, in rows and in the conflicts that it decided.
     var shown: Set<FieldValue> = []
-    /// The places at which versions came to its records first, by their names.
+    /// The order in which versions first came to the device's records, by their names.
     private(set) var versions: [String: Int] = [:]
-    /// What the application gave up when it decided a conflict.
+    /// The values that the application dropped by deciding a conflict.
     var waived: Set<FieldValue> = []
     var waivedDeletes: Set<RecordKey> = []
 
@@ -157,7 +156,7 @@ struct DeviceView: Sendable {
 
     func row(_ key: RecordKey) -> JSON? { tables[key.table]?[key.id] }
 
-    /// Whether nothing of a user is there.
+    /// Whether the device has no data of a user.
     var isEmpty: Bool {
         operations.isEmpty && editing.isEmpty && (tables["items"] ?? [:]).isEmpty && (tables["notes"] ?? [:]).isEmpty
     }
@@ -166,14 +165,14 @@ struct DeviceView: Sendable {
         (operations[key] ?? [:]).values.sorted { $0.sequence < $1.sequence }
     }
 
-    /// All operations in their order, for a message.
+    /// All operations in their order, for messages.
     var queue: String {
         operations.values.flatMap(\.values).sorted { $0.sequence < $1.sequence }.map(\.description)
             .joined(separator: ", ")
     }
 }
 
-/// An operation as the store has it.
+/// An operation as stored by a device.
 struct OperationView: Sendable {
     let id: String
     let key: RecordKey
@@ -197,26 +196,27 @@ struct OperationView: Sendable {
         self.record = record
     }
 
-    /// For a message.
+    /// The operation as text, for messages.
     var description: String {
         "\(kind) of \(key) \(state) of \(record["user"]?.string ?? "no user")" + (group.map { " in group \($0)" } ?? "")
     }
 
-    /// Whether it failed last by a conflict, and not by the server's saying no to what was decided.
+    /// Whether the last failure was a conflict, and not a refusal of the decision.
     var hasMetConflict: Bool { [409, 412].contains(record["failure"]?["status"]?.int ?? 0) }
 
-    /// Whether a body that was sent or is to be sent for it has that value.
+    /// Whether a sent or planned body of the operation has that value.
     func says(_ field: String, _ value: Int64, _ fields: SimulatedFields) -> Bool {
         let sent = (record["sent"]?.elements ?? []).flatMap { [$0["final"], $0["local"]] }
         return ([record["frozen"]] + sent).contains { fields.value(field, of: $0) == value }
     }
 }
 
-/// What became of a write that was acknowledged has to be known for ever.
+/// An acknowledged write whose outcome the checker follows until it is known.
 enum OracleClaim: Sendable {
-    /// That property was given that value.
+    /// The property was given that value.
     case value(field: String, Int64)
-    /// It was, and the record was deleted after that: who takes the deletion back has it again.
+    /// The property was given that value, and the record was deleted later: taking the deletion back restores the
+    /// value.
     case deleted(field: String, Int64)
     /// The record was deleted, at that moment.
     case deletion(Int)
@@ -224,40 +224,40 @@ enum OracleClaim: Sendable {
 
 /// An invariant that did not hold.
 public struct SimulationViolation: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Which one.
+    /// The invariant.
     public let invariant: SimulationInvariant
-    /// What was seen, as a sentence.
+    /// The observation, as a sentence.
     public let message: String
 
-    /// The name and what was seen.
+    /// The name and the observation.
     public var description: String { "\(invariant.rawValue): \(message)" }
 }
 
-/// Operations that go on in another device's queue, and a server that is as it was.
+/// Operations that move to another device's queue, and a server restored from a backup.
 extension OracleState {
-    /// What waits for a record is about to be put into another queue: with it go the values that its application wrote.
+    /// Takes in that operations are about to move to another queue, with the values that the application wrote.
     mutating func moves(_ operations: [String], of key: RecordKey, from device: Int, to other: Int) {
         for operation in operations {
             transferred.insert(operation)
-            // They get places after what that device did before.
+            // They get positions after the earlier operations of that device.
             ranks[operation] = nil
-            // Their group comes to that queue together, at another moment than to this one.
+            // A group is queued there at once too, but at another moment than here.
             if let group = groups[operation] { groupsSince[group] = nil }
         }
         devices[other].offered.formUnion(devices[device].offered.filter { $0.key == key })
         devices[other].shown.formUnion(devices[device].shown.filter { $0.key == key })
     }
 
-    /// They are in the other queue, and given up in this one: what was written here must not be lost there.
+    /// Takes in that the operations are in the other queue, and discarded here: their writes must not be lost there.
     mutating func moved(_ key: RecordKey, from device: Int, to other: Int) {
         guard let claims = devices[device].claims.removeValue(forKey: key) else { return }
         devices[other].claims[key] = claims
         checkClaims(of: key, on: other)
     }
 
-    /// The server's rows are what they were once: what happened since has never happened there, and no device is told.
+    /// Takes in that the server's rows are those of a backup. Later changes are gone there, and no device is told.
     ///
-    /// - Parameter version: the last that it has given out.
+    /// - Parameter version: the last version that the server has issued.
     mutating func restored(_ tables: [String: [RecordID: SimulatedRow]], at version: Int) {
         moment += 1
         restoredAt = version
@@ -266,7 +266,7 @@ extension OracleState {
         let alive = Dictionary(uniqueKeysWithValues: rows.filter { !$0.1.isDeleted })
         aliveSince = alive.reduce(into: [:]) { $0[$1.key] = aliveSince[$1.key] ?? moment }
         deletedLast = []
-        // What took effect before may do so again.
+        // Earlier effects may happen again.
         effects = [:]
         requestsOn = [:]
         effective = []

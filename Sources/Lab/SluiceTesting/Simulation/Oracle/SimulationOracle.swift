@@ -1,10 +1,10 @@
 internal import SluiceCore
 internal import Synchronization
 
-/// Knows everything that happened, on the server and in every store, and says when an invariant does not hold.
+/// The checker: it knows all events on the server and in every store, and reports the first broken invariant.
 ///
-/// It is told of each transaction that a store has committed and of each effect on the server, and checks what that
-/// touched; so a check after every step stays cheap.
+/// It is told of each committed transaction of a store and of each effect on the server. It checks only the records
+/// that these touched, so a check after every step is cheap.
 final class SimulationOracle: Sendable {
     private let state: Mutex<OracleState>
 
@@ -24,7 +24,7 @@ final class SimulationOracle: Sendable {
         state.withLock { $0.violate(invariant, message) }
     }
 
-    /// A value that no record has had before.
+    /// Returns a value that no record has had before.
     func newValue() -> Int64 {
         state.withLock {
             $0.lastValue += 1
@@ -32,7 +32,7 @@ final class SimulationOracle: Sendable {
         }
     }
 
-    /// The application is about to make an edit.
+    /// Notes that the application is about to make an edit.
     func begin(_ edit: SimulatedEdit, on device: Int) {
         let key = edit.key
         state.withLock { state in
@@ -43,44 +43,43 @@ final class SimulationOracle: Sendable {
         }
     }
 
-    /// The edit of that record is over, whatever came of it.
+    /// Notes that an edit of the record has ended, successfully or not.
     func end(_ key: RecordKey, on device: Int) { state.withLock { $0.endEdit(of: key, on: device) } }
 
-    /// A conflict handler, or somebody from outside, has decided the conflict of an operation, for which the device has
-    /// that record.
+    /// Notes that a conflict handler or an operator has decided the conflict of an operation, with the device's record.
     func decided(
         _ operation: String, of key: RecordKey, _ client: JSON?, _ decision: ConflictDecision, on device: Int
     ) {
         state.withLock { $0.decided(operation, of: key, client, decision, on: device) }
     }
 
-    /// What waits for a record is about to go on in another device's queue.
+    /// Notes that the operations of a record are about to move to another device's queue.
     func moves(_ operations: [String], of key: RecordKey, from device: Int, to other: Int) {
         state.withLock { $0.moves(operations, of: key, from: device, to: other) }
     }
 
-    /// It does so, and has been given up in this one.
+    /// Notes that the operations have moved, and were discarded here.
     func moved(_ key: RecordKey, from device: Int, to other: Int) {
         state.withLock { $0.moved(key, from: device, to: other) }
     }
 
-    /// The server's rows are those of a backup.
+    /// Notes that the server's rows are those of a backup.
     func restored(_ tables: [String: [RecordID: SimulatedRow]], at version: Int) {
         state.withLock { $0.restored(tables, at: version) }
     }
 
-    /// A conflict is shown to the application.
+    /// Notes that a conflict is shown to the application.
     func met(_ conflict: Conflict, on device: Int) { state.withLock { $0.met(conflict, on: device) } }
 
-    /// A device sends a request of an operation.
+    /// Notes that a device sends the request of an operation.
     func sent(_ request: String, _ text: String, by device: Int) {
         state.withLock { $0.sent(request, text, by: device) }
     }
 
-    /// It was answered so that nothing can have been done.
+    /// Notes an answer which proves that the request did nothing.
     func refused(_ request: String, by device: Int) { state.withLock { $0.refused(request, by: device) } }
 
-    /// A transaction of a device's store is committed: the edits of the application that it holds are acknowledged.
+    /// Notes a committed transaction of a device's store, which acknowledges the application's edits in it.
     func committed(_ transaction: SimulatedTransaction, on device: Int) {
         state.withLock { $0.committed(transaction, on: device) }
     }
@@ -89,14 +88,14 @@ final class SimulationOracle: Sendable {
         state.withLock { $0.effect(change, before: before, after: after) }
     }
 
-    /// All effects of a request have been told.
+    /// Notes that all effects of a request have been reported.
     func requestEnded() { state.withLock { $0.checkGroups() } }
 
-    /// The server has forgotten a row, for good.
+    /// Notes that the server has removed a row permanently.
     func forgot(_ key: RecordKey) { state.withLock { $0.forgot(key) } }
 
-    /// A process begins, for a user. It is the one before while something of that one is still there, unless that is
-    /// handed over.
+    /// Returns the user of a process that starts. It is the former user while data of that one is left, unless the
+    /// device is handed over.
     func begins(as user: Int, on device: Int, isHandedOver: Bool) -> Int {
         state.withLock { state in
             state.forgetProofs(of: device)
@@ -107,17 +106,17 @@ final class SimulationOracle: Sendable {
 
     func clockWentBack() { state.withLock { $0.clockSteps += 1 } }
 
-    /// Looks at a device's copy of the store.
+    /// Reads a device's data as the checker knows them.
     func view<Result: Sendable>(of device: Int, _ body: @Sendable (DeviceView) -> Result) -> Result {
         state.withLock { body($0.devices[device]) }
     }
 
-    /// A pull has ended well.
+    /// Notes that a pull has succeeded.
     func pulled(_ rows: [SimulatedRow], of table: String, named: Bool, on device: Int) {
         state.withLock { $0.pulled(rows, of: table, named: named, on: device) }
     }
 
-    /// Looks at every write that is still to be accounted for.
+    /// Checks every claim that is still open.
     func finish() { state.withLock { $0.finish() } }
 }
 
@@ -128,20 +127,20 @@ struct RecordKey: Hashable, Sendable, CustomStringConvertible {
     var description: String { "\(table)/\(id)" }
 }
 
-/// A value that a property of a record has or had. Each is written once only.
+/// A value that a property of a record has or had. Each value is written only once.
 struct FieldValue: Hashable, Sendable {
     let key: RecordKey
     let field: String
     let value: Int64
 }
 
-/// An edit that an application made.
+/// An edit by an application.
 struct SimulatedEdit: Sendable {
     let key: RecordKey
     let kind: SimulationAction.Kind
     let fields: [String: Int64]
-    /// What it wrote that stays on the device.
+    /// The new value of the local-only column.
     var memo: Int64?
-    /// The operation that it gave another body; nil where it changed the record.
+    /// The operation whose body was edited; nil where the record was changed.
     var operation: String?
 }

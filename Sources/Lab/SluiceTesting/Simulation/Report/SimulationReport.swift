@@ -1,31 +1,31 @@
 public import SluiceCore
 
-/// What a run over many seeds found.
+/// The results of a run over many seeds.
 public struct SimulationReport: Sendable, CustomStringConvertible {
     /// A seed whose story broke an invariant.
     public struct Failure: Sendable {
         /// The seed.
         public let seed: UInt64
-        /// What did not hold.
+        /// The broken invariant.
         public let violation: SimulationViolation
         /// The smallest story found that still breaks the same invariant.
         public let story: SimulationStory
-        /// What happens in that story, line by line.
+        /// The events of that story, line by line.
         public let trace: [String]
     }
 
-    /// How many seeds were played.
+    /// The number of seeds played.
     public internal(set) var seeds = 0
-    /// How much happened in them.
+    /// The numbers of events in them.
     public internal(set) var counts = SimulationCounts()
-    /// How often each fault struck.
+    /// The number of times that each fault struck.
     public internal(set) var faults: [SimulationFault: Int] = [:]
     /// The seeds that failed.
     public internal(set) var failures: [Failure] = []
-    /// All the stories' hashes in one.
+    /// The combined hash of all stories.
     public internal(set) var hash: UInt64 = 0
 
-    /// Takes in how one seed went.
+    /// Adds the result of one seed.
     mutating func add(_ outcome: SimulationOutcome) {
         seeds += 1
         counts += outcome.counts
@@ -73,34 +73,34 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     }
 }
 
-/// How a story went.
+/// The result of one story.
 public struct SimulationOutcome: Sendable {
-    /// What was played.
+    /// The story played.
     public let story: SimulationStory
-    /// How much happened.
+    /// The numbers of events.
     public let counts: SimulationCounts
-    /// How often each fault struck.
+    /// The number of times that each fault struck.
     public let faults: [SimulationFault: Int]
-    /// The first invariant that did not hold; nil if all held.
+    /// The first broken invariant; nil if all held.
     public let violation: SimulationViolation?
-    /// A hash of all that happened: the same for the same story, every time.
+    /// A hash of all events: the same for the same story, every time.
     public let hash: UInt64
-    /// What happened, line by line, where it was asked for.
+    /// The events, line by line, if a trace was requested.
     public let trace: [String]
 }
 
-/// How much happened in a simulation.
+/// The numbers of events in a simulation.
 public struct SimulationCounts: Sendable, Hashable {
-    /// Things done by applications, operators and other clients.
+    /// The actions of applications, operators and other clients.
     public internal(set) var actions = 0
-    /// Requests that were sent.
+    /// The sent requests.
     public internal(set) var requests = 0
-    /// Transactions that were committed.
+    /// The committed transactions.
     public internal(set) var commits = 0
-    /// Processes that ended.
+    /// The processes that ended.
     public internal(set) var crashes = 0
 
-    /// All of it.
+    /// The sum of all events.
     public var steps: Int { actions + requests + commits + crashes }
 
     static func += (left: inout SimulationCounts, right: SimulationCounts) {

@@ -1,8 +1,8 @@
 internal import SluiceCore
 
-/// Records and pages in few words, for stories that people read.
+/// Short texts of records and pages, for traces that people read.
 enum SimulationText {
-    /// A record as its id, version and the application's properties; a page as its records.
+    /// Returns a record as its id, version and the application's properties, and a page as its records.
     static func of(_ json: JSON?) -> String {
         guard let json else { return "gone" }
         if let rows = json.elements { return "[" + rows.map(of).joined(separator: ", ") + "]" }
@@ -24,7 +24,7 @@ enum SimulationText {
         return words.joined(separator: " ")
     }
 
-    /// Whether a text stands somewhere in bytes. It looks at bytes, as every request of a simulation is looked through.
+    /// Returns whether the bytes contain a text. It compares bytes, because every request of a simulation is searched.
     static func holds(_ bytes: [UInt8], _ text: String) -> Bool {
         let text = Array(text.utf8)
         return bytes.indices.contains { bytes[$0] == text[0] && bytes[$0...].starts(with: text) }

@@ -2,8 +2,8 @@ internal import HTTPTypes
 internal import SluiceCore
 
 extension Response {
-    /// The same answer with an error in it, and with the first half of its rows or properties: as of a server that failed
-    /// after it had begun to answer. It is left as it is where it has no place for an error.
+    /// Returns the answer with an error in it, and with only the first half of its rows or properties, as from a server
+    /// that failed after it had begun to answer. An answer that is not a JSON object stays unchanged.
     func withErrorBesideRows() -> Response {
         guard var body = try? body.json, body.kind == .object else { return self }
         if let rows = body["items"]?.elements {
@@ -26,7 +26,7 @@ extension Response {
 
     private static func half(_ rows: [JSON]) -> JSON { JSON(Array(rows.prefix(rows.count / 2))) }
 
-    /// Some properties of a row, without those by which it would be one.
+    /// Returns some properties of a row, without those that mark it as a row.
     private static func half(_ row: JSON) -> JSON {
         let telling: Set<PropertyName> = ["id", "Key", "version", "__version", "__metadata", "digest"]
         let members = (row.members ?? []).filter { !telling.contains($0.name) && !$0.name.text.hasPrefix("@") }

@@ -1,14 +1,14 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// A change that the server was asked for.
+/// A change requested from the server.
 struct SimulatedChange {
     var call: ModelCall?
     let table: String
     let id: RecordID
-    /// Which device asked for it; nil for another client.
+    /// The device that requested it; nil for another client.
     let device: Int?
-    /// For whom the server took the device; nil for another client.
+    /// The user that the server recognised; nil for another client.
     let user: Int?
     /// The request's id: operation and revision.
     let requestID: String?
@@ -30,8 +30,8 @@ struct SimulatedChange {
         requestID = nil
     }
 
-    /// Whether the request replaces or changes what is there, and so needs a condition.
+    /// Whether the request replaces or changes an existing row, and so needs a condition.
     var isUpdate: Bool { call.map { $0.id != nil && ($0.method == .patch || $0.method == .put) } ?? false }
-    /// Whether the request may make a deleted row come back.
+    /// Whether the request may bring a deleted row back.
     var mayRestore: Bool { call.map { $0.method == .post || $0.body["deleted"]?.bool == false } ?? true }
 }

@@ -1,6 +1,6 @@
 internal import SluiceCore
 
-/// The ids of a story's records: how applications and the server write them, and in which order the server sorts them.
+/// The ids of a story's records: their forms in applications and on the server, and the server's sort order.
 struct SimulatedIDs: Sendable {
     private let areTwins: Bool
     /// Whether the server compares ids without case and writes them in capitals.
@@ -13,7 +13,7 @@ struct SimulatedIDs: Sendable {
         areMixed = habits.contains(.sortsWithoutCase)
     }
 
-    /// The id of a record that stories are about, by its number, as applications write it.
+    /// Returns the id of the record with that number, as applications write it.
     func id(_ number: Int) -> RecordID {
         switch number {
         case _ where areCapitals: .string(Self.stem + "0" + String(number % 16, radix: 16))
@@ -27,10 +27,10 @@ struct SimulatedIDs: Sendable {
     private static let stem = "a1b2c3d4-0000-4000-8000-0000000000"
     private static let capitals = stem.uppercased()
 
-    /// The id as the server writes it.
+    /// Returns the id as the server writes it.
     func known(_ id: RecordID) -> RecordID { areCapitals ? .string(known(id.text)) : id }
 
-    /// A text with the ids in it as the server writes them.
+    /// Returns a text with the ids in it as the server writes them.
     func known(_ text: String) -> String {
         guard areCapitals, text.utf8.count >= Self.stem.utf8.count + 2 else { return text }
         var bytes = Array(text.utf8)
@@ -47,7 +47,7 @@ struct SimulatedIDs: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A record with its id as the server writes it, or one of the engine's that names a record.
+    /// Returns a record, or an engine record that names another, with the id as the server writes it.
     func known(_ record: JSON) -> JSON {
         guard areCapitals else { return record }
         var record = record
@@ -58,7 +58,7 @@ struct SimulatedIDs: Sendable {
         return record
     }
 
-    /// Whether the server puts the first id before the second.
+    /// Whether the server sorts the first id before the second.
     func areInOrder(_ left: RecordID, _ right: RecordID) -> Bool {
         guard areMixed else { return left < right }
         let (first, second) = (RecordID.string(left.text.lowercased()), RecordID.string(right.text.lowercased()))

@@ -8,12 +8,12 @@ struct SimulatedRow: Sendable {
     var version = 0
     let createdAt: Timestamp
     var updatedAt: Timestamp
-    /// Whether it says when it was last changed.
+    /// Whether the row has a time of its last change.
     var isTimed = true
     var isDeleted = false
-    /// The place of its last change in the order of commits.
+    /// The position of its last change in the order of commits.
     var commit = 0
-    /// The row as it goes over the wire.
+    /// The row in its wire form.
     private(set) var wire = JSON.null
     /// The row as filters see it: with all digits of its times.
     private(set) var exact = JSON.null
@@ -25,7 +25,7 @@ struct SimulatedRow: Sendable {
         updatedAt = createdAt
     }
 
-    /// Takes the properties that are the application's.
+    /// Merges the application's properties into the row.
     mutating func merge(_ record: JSON, _ dialect: Dialect, _ setting: SimulationSetting) {
         let texts =
             setting.habits.contains(.keepsTexts)
@@ -36,12 +36,12 @@ struct SimulatedRow: Sendable {
         }
     }
 
-    /// Where the row stands among others of its table in the order of their times.
+    /// Returns the row's sort position by time within its table.
     func place(_ setting: SimulationSetting) -> Int64 {
         isTimed ? updatedAt.ticks : setting.habits.contains(.untimedLast) ? .max : .min
     }
 
-    /// Prints the row anew after a change.
+    /// Updates the row's wire forms after a change.
     mutating func finish(_ dialect: Dialect, _ setting: SimulationSetting, _ service: SimulatedService? = nil) {
         if let service {
             wire = service.record(of: self, isExact: false)

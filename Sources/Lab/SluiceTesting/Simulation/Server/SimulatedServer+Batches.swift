@@ -1,7 +1,7 @@
 internal import SluiceCore
 
 extension SimulatedServer {
-    /// Answers the parts of a batch, one after the other, a group's whole or none of them.
+    /// Answers the parts of a batch in order. The parts of a group are performed together or not at all.
     func answer(_ batch: ModelBatch, _ device: Int, user: Int, _ state: inout State) -> Response {
         ModelBatch.answer(
             answers(to: batch, &state) { request, isAlone, state in
@@ -9,7 +9,8 @@ extension SimulatedServer {
             })
     }
 
-    /// The answers to the parts of a batch, each by `answer`, which is told whether nothing else fails with it.
+    /// Returns the answers to the parts of a batch, each from `answer`. Its flag is true for a request outside of a
+    /// group.
     func answers(
         to batch: ModelBatch, _ state: inout State, by answer: (Request, Bool, inout State) -> Response
     ) -> [(id: String, response: Response)] {

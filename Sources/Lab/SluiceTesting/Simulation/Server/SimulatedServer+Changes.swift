@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceCore
 
 extension SimulatedServer {
-    /// Carries a change out, or has the reason not.
+    /// Performs a change, or returns the reason against it.
     func change(_ change: inout SimulatedChange, _ state: inout State) -> Response {
         guard let call = change.call else { return .model(400, nil) }
         switch (call.method, call.id) {
@@ -28,7 +28,7 @@ extension SimulatedServer {
 
     private func insert(_ call: ModelCall, _ change: SimulatedChange, _ state: inout State) -> Response {
         guard let id = call.body["id"]?.textID.map(setting.ids.known) else { return .model(400, ["error": "no id"]) }
-        // An OData service keeps nothing of a row that was deleted.
+        // An OData service keeps nothing of a deleted row.
         if let row = state.tables[change.table]?[id], service == nil || !row.isDeleted { return reply(409, row) }
         if let reserved = call.body.names.first(where: dialect.isSystemProperty) {
             return .model(400, ["error": JSON("Cannot insert item with property '\(reserved)' as it is reserved")])
@@ -52,7 +52,7 @@ extension SimulatedServer {
         return reply(200, row)
     }
 
-    /// The newer servers say of a row that is marked as deleted that it is gone.
+    /// Returns the status for a missing row: the newer servers answer 410 for a soft-deleted one.
     private func gone(_ id: RecordID, _ change: SimulatedChange, _ state: State) -> Int {
         dialect.odata == .v4 && state.tables[change.table]?[id] != nil ? 410 : 404
     }
@@ -64,7 +64,7 @@ extension SimulatedServer {
             return .model(404, ["error": "The item does not exist"])
         }
         if let wanted = call.ifMatch, wanted != "v\(row.version)" { return reply(412, row) }
-        // A row that is there needs no undelete.
+        // A row that is not deleted needs no undelete.
         guard row.isDeleted || replacing else { return reply(200, row) }
         row.isDeleted = false
         if replacing {

@@ -3,13 +3,13 @@ internal import SluiceCore
 internal import Synchronization
 
 extension SimulatedServer {
-    /// An answer to a change that is not carried out, and that says otherwise; nil where the server does not lie.
+    /// Returns a false answer to a change that is not performed; nil where the server does not lie.
     func lie(about call: ModelCall, _ table: String, _ state: State) -> Response? {
         let row = call.id.flatMap { state.tables[table]?[$0] }
         switch call.method {
         case .patch, .put:
             guard let row, !row.isDeleted, call.ifMatch == "v\(row.version)" else { break }
-            // Nothing shows this lie where the answer has neither the row nor its tag, and another changes the row then.
+            // If the answer has neither the row nor its tag, a later change by another client hides this lie.
             let isShown = service?.has(.hidesTags) != true
             if isShown, faults.strikes(.unchanged) { return reply(200, row) }
         case .delete:
@@ -20,10 +20,10 @@ extension SimulatedServer {
         return nil
     }
 
-    /// Remembers all rows as they are.
+    /// Stores all rows as a backup.
     func makeBackup() { state.withLock { $0.backup = $0.tables } }
 
-    /// Puts the last backup in the place of all rows. Versions are not given out again, and tokens of before are no good.
+    /// Replaces all rows by the last backup. Versions are not issued again, and earlier tokens expire.
     func restoreBackup() {
         state.withLock { state in
             guard let backup = state.backup else { return }
@@ -36,10 +36,10 @@ extension SimulatedServer {
         }
     }
 
-    /// Ids of rows that no device can store: see ``SimulationHabit/hasOddRows``.
+    /// The ids of rows that no device can store: see ``SimulationHabit/hasOddRows``.
     static let oddIDs: [RecordID] = ["odd0", "odd1"]
 
-    /// Makes the odd rows, or changes them.
+    /// Creates or changes the odd rows.
     func editOddRows() {
         let nested = (0..<65).reduce(JSON(1)) { inner, _ in [inner] }
         edit("items", [(Self.oddIDs[0], ["group": 0]), (Self.oddIDs[1], ["group": 0, "deep": nested])])
@@ -47,6 +47,6 @@ extension SimulatedServer {
 }
 
 extension SimulatedRow {
-    /// Whether it is one that no device can store.
+    /// Whether no device can store the row.
     var isOdd: Bool { SimulatedServer.oddIDs.contains(id) }
 }

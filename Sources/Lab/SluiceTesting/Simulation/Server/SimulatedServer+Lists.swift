@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceCore
 
 extension SimulatedServer {
-    /// A page of rows, or of changes where they are followed by token.
+    /// Returns a page of rows, or of changes where the device uses change tokens.
     func list(_ call: ModelCall, _ table: String, _ state: State) -> Response {
         do {
             let query = try query(call)
@@ -27,7 +27,7 @@ extension SimulatedServer {
         return { evaluator?.matches($0.exact) ?? true }
     }
 
-    /// The digest of the rows of a query, or of those between two ids.
+    /// Returns the digest of the rows of a query, or of those between two ids.
     func digest(_ call: ModelCall, _ table: String, _ state: State) -> Response {
         guard let matches = try? matches(query(call)) else { return .model(400, ["error": "no such query"]) }
         let (from, to) = (RecordID(call.parameters["from"] ?? ""), RecordID(call.parameters["to"] ?? "~"))
@@ -58,7 +58,8 @@ extension SimulatedServer {
     private func sort(_ rows: inout [SimulatedRow], _ order: [Query.SortKey]) -> Bool {
         let (updatedAt, id) = (dialect.columns.updatedAt, dialect.columns.id)
         guard order.allSatisfy({ $0.column == updatedAt || $0.column == id }) else { return false }
-        // Another order each time, and never that of the ids, by which it would be taken for one that has it.
+        // Another order each time, but never the order of the ids: a device would take the server for one that sorts by
+        // id.
         let turn = setting.habits.contains(.shufflesTies) ? 1 + luck.below(max(1, rows.count - 1)) : 0
         let ids = setting.ids
         if turn > 0 { rows = Self.turned(rows.sorted { ids.areInOrder($0.id, $1.id) }, by: turn) }
@@ -86,8 +87,8 @@ extension SimulatedServer {
         return Array(rows[(turn % rows.count)...] + rows[..<(turn % rows.count)])
     }
 
-    /// The rows that were committed after a token, in the order of their commits. Of those that are not of the query a
-    /// note that they are gone from it.
+    /// Returns the rows committed after a token, in the order of their commits. A row that does not match the query
+    /// comes as a tombstone.
     private func changes(
         since token: String?, _ size: Int, _ table: String, _ matches: (SimulatedRow) -> Bool, _ state: State
     ) -> Response {

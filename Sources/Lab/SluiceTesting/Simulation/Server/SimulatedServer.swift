@@ -2,33 +2,33 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import Synchronization
 
-/// A tables server as devices meet it in a simulation: rows with versions and times, soft deletes, and the rules of the
-/// wire that was drawn. It shares no code with the embedded backend or the engine's wire.
+/// A tables server of a simulation: rows with versions and times, soft deletes, and the rules of the chosen wire. It
+/// shares no code with the embedded backend or the engine's wire.
 final class SimulatedServer: Sendable {
     struct State {
         var tables: [String: [RecordID: SimulatedRow]] = [:]
         var version = 0
-        /// By how many ticks the server's clock is behind.
+        /// The ticks by which the server's clock is behind.
         var behind: Int64 = 0
         var page: Int
         var lastTime = Timestamp(ticks: 0)
-        /// What is remembered of requests that had an effect, for each device.
+        /// The remembered requests that had an effect, for each device.
         var remembered: [Int: ModelMemory] = [:]
-        /// Changes whose end is not sure yet, because the others of their group may fail.
+        /// Changes with an open outcome, because others of their group may fail.
         var effects: [(change: SimulatedChange, before: SimulatedRow?, after: SimulatedRow)] = []
         var date: (second: Int64, text: String) = (-1, "")
-        /// Change tokens of before are not good any more.
+        /// The generation of change tokens: older tokens have expired.
         var epoch = 0
-        /// All rows as they were when the operator made the last backup.
+        /// The rows at the operator's last backup.
         var backup: [String: [RecordID: SimulatedRow]]?
-        /// What a replica may still answer from.
+        /// The past states that a replica may answer from.
         var replica = SimulatedReplica()
-        /// The table that answers nothing now.
+        /// The table that fails at present.
         var outage: TableOutage?
     }
 
     let setting: SimulationSetting
-    /// How it shows itself where the wire is one of OData's.
+    /// The OData service of the story, where its wire is one of OData's.
     let service: SimulatedService?
     let dialect: Dialect
     let clock: SimulationClock
@@ -36,7 +36,7 @@ final class SimulatedServer: Sendable {
     let faults: SimulationFaults
     let oracle: SimulationOracle
     let state: Mutex<State>
-    /// The filters that were asked for, as they were read: most are asked for again and again.
+    /// The parsed filters, because devices repeat most of them.
     private let filters = Mutex<[ExactName: QueryExpression]>([:])
 
     init(
@@ -53,7 +53,7 @@ final class SimulatedServer: Sendable {
         state = Mutex(State(page: setting.serverPage))
     }
 
-    /// A quarter of the commit lag: the most by which clock steps, late commits and coarse clocks may each move a time.
+    /// A quarter of the commit lag: the most that clock steps, late commits and coarse clocks may each move a time.
     var quarter: Int64 { Int64(setting.commitLag) * Timestamp.ticksPerSecond / 4 }
 
     /// Answers a request.
@@ -99,21 +99,23 @@ final class SimulatedServer: Sendable {
         return batch.map { answer($0, device, user: user, &state) } ?? .model(404, ["error": "no such route"])
     }
 
-    /// The text of that time: the one before, if not a second has passed since.
+    /// Returns the text of that time: the last one, if it is the same second.
     private static func date(_ ticks: Int64, _ state: inout State) -> String {
         let second = ticks / Timestamp.ticksPerSecond
         if state.date.second != second { state.date = (second, ModelDate.text(Timestamp(ticks: ticks))) }
         return state.date.text
     }
 
-    /// Tells the oracle what a request or another client has done.
+    /// Reports the effects of a request or of another client to the checker.
     private func tell(_ state: inout State) {
         for (change, before, after) in state.effects { oracle.effect(change, before: before, after: after) }
         if !state.effects.isEmpty { oracle.requestEnded() }
         state.effects = []
     }
 
-    /// - Parameter isAlone: whether nothing else fails with the request.
+    /// Answers a request of the tables wire.
+    ///
+    /// - Parameter isAlone: whether no other request fails together with this one.
     func answer(
         _ request: Request, _ device: Int, user: Int, isAlone: Bool = true, _ state: inout State
     ) -> Response {
@@ -142,7 +144,7 @@ final class SimulatedServer: Sendable {
         return response
     }
 
-    /// What a list is asked for.
+    /// Returns the query of a list.
     func query(_ call: ModelCall) throws -> Query {
         try call.query { text in
             if let known = filters.withLock({ $0[ExactName(text)] }) { return known }
@@ -156,7 +158,7 @@ final class SimulatedServer: Sendable {
         .model(status, row.wire, version: "v\(row.version)" + (setting.habits.contains(.marksTags) ? "-gzip" : ""))
     }
 
-    /// Gives a changed row its version and time, and tells the oracle.
+    /// Gives a changed row its version and time, and records the effect for the checker.
     func commit(_ row: inout SimulatedRow, _ change: SimulatedChange, time: Timestamp? = nil, _ state: inout State) {
         let before = state.tables[change.table]?[row.id]
         remember(&state)
@@ -171,7 +173,7 @@ final class SimulatedServer: Sendable {
         state.effects.append((change, before, row))
     }
 
-    /// The column with the last write of a row, where the server keeps one.
+    /// The column that names the last write of a row, where the server keeps one.
     static let author: PropertyName = "author"
 
     /// Whether a row that another client writes gets no time now.
@@ -179,11 +181,11 @@ final class SimulatedServer: Sendable {
         !setting.habits.isDisjoint(with: [.untimedFirst, .untimedLast]) && luck.below(2) == 0
     }
 
-    /// The time that a change gets.
+    /// Returns the time of a change.
     private func time(_ state: inout State) -> Timestamp {
         var ticks = clock.now.ticks - state.behind
         if faults.strikes(.lateCommit) { ticks -= Int64(luck.below(Int(quarter))) }
-        // Finer than a millisecond, as databases are.
+        // Finer than a millisecond, as in databases.
         ticks = setting.grain == 1 ? ticks + Int64(luck.below(10_000)) : ticks - ticks % (Int64(setting.grain) * 10_000)
         if faults.strikes(.equalTimes), ticks - state.lastTime.ticks < quarter, ticks > state.lastTime.ticks {
             ticks = state.lastTime.ticks
@@ -192,16 +194,16 @@ final class SimulatedServer: Sendable {
         return state.lastTime
     }
 
-    /// Sends so many rows at once from now on.
+    /// Sets the largest number of rows in a page.
     func setPage(_ page: Int) { state.withLock { $0.page = page } }
 
-    /// Whether it has forgotten the change tokens that it gave out.
+    /// Whether the server has invalidated its earlier change tokens.
     var hasRestarted: Bool { state.withLock { $0.epoch > 0 } }
 
     /// All rows of a table.
     func rows(_ table: String) -> [SimulatedRow] { state.withLock { Array(($0.tables[table] ?? [:]).values) } }
 
-    /// Changes rows as another client would, all at one time.
+    /// Changes rows as another client would, all at the same time.
     func edit(_ table: String, _ edits: [(id: RecordID, fields: JSON?)]) {
         state.withLock { state in
             let time = edits.count > 1 ? self.time(&state) : nil
@@ -218,7 +220,7 @@ final class SimulatedServer: Sendable {
         }
     }
 
-    /// Forgets a row, so that nothing tells that it was there.
+    /// Removes a row without a trace.
     func forget(_ id: RecordID, in table: String) {
         state.withLock { state in
             let id = setting.ids.known(id)
@@ -227,32 +229,32 @@ final class SimulatedServer: Sendable {
     }
 }
 
-/// How many rows the server sends at once.
+/// The size of the server's pages.
 extension SimulatedServer {
-    /// What some servers say to be the most, and some do not get done in time.
+    /// The limit of servers with small pages: some refuse larger ones, some fail on them.
     static let fewRows = 2
 
-    /// Whether a page that is asked for may not come because it is too large.
+    /// Whether a requested page may fail because it is too large.
     var limitsPages: Bool {
         !setting.habits.isDisjoint(with: [.refusesLargePages, .failsLargePages, .hasLargeRows])
     }
 
-    /// The size of a page; nil where so many may not be asked for.
+    /// Returns the size of a page; nil where the request exceeds the server's limit.
     func pageSize(_ top: Int?, _ state: State) -> Int? {
         if setting.habits.contains(.refusesLargePages), let top, top > Self.fewRows { return nil }
         let most = setting.habits.contains(.variesPages) ? 1 + luck.below(state.page) : state.page
         return min(top ?? most, most)
     }
 
-    /// Whether the server gets a page of so many rows done.
+    /// Whether the server manages a page of that many rows.
     func isSendable(_ count: Int) -> Bool { !setting.habits.contains(.failsLargePages) || count <= Self.fewRows }
 }
 
-/// A table that answers nothing for a while.
+/// A table that fails for a while.
 struct TableOutage {
     let table: String
     let status: Int
-    /// How many requests it lasts; nil until somebody mends it.
+    /// The number of requests that still fail; nil for all until the table is mended.
     var left: Int?
 
     private static let statuses = [404, 403, 500]
@@ -265,25 +267,25 @@ struct TableOutage {
 }
 
 extension SimulatedServer {
-    /// Has one of the tables fail from now on, now and then.
+    /// Makes one of the tables fail for some requests, at random.
     func beginOutage(_ state: inout State) {
         guard faults.strikes(.tableFails), state.outage == nil else { return }
         state.outage = TableOutage(luck.below(2) == 0 ? "items" : "notes", choosing: luck, left: 1 + luck.below(8))
     }
 
-    /// Has that table fail until it is mended.
+    /// Makes that table fail until it is mended.
     func breakDown(_ table: String) {
         state.withLock { $0.outage = TableOutage(table, choosing: luck, left: nil) }
     }
 
     func mend() { state.withLock { $0.outage = nil } }
 
-    /// The status that a request to a table is answered with while it fails.
+    /// Returns the status for a request to a table while it fails.
     func outage(of table: String, isRow: Bool, _ state: inout State) -> Int? {
         guard let outage = state.outage, outage.table == table else { return nil }
         if let left = outage.left { state.outage?.left = left - 1 }
         if outage.left == 0 { state.outage = nil }
-        // Of a row nothing else could be meant by it than that the row is not there.
+        // A 404 for a row would mean that the row is missing.
         return outage.status == 404 && isRow ? 403 : outage.status
     }
 }

@@ -52,11 +52,11 @@ extension SimulatedServer {
         return isJSON ? ModelBatch.answer(told.map { ($0.id, $0.response) }) : ServiceMultipart.answer(told)
     }
 
-    /// The table and id of an address below the root; nil for any other.
+    /// Returns the table and id of an address below the root; nil for any other address.
     private func place(_ path: Substring) -> (table: String, id: RecordID?)? {
         let text = ModelCall.decode(path.dropFirst())
         guard text.utf8.last == UInt8(ascii: ")") else { return (text, nil) }
-        // By bytes: an id may begin with a mark that Swift joins to the quote.
+        // By bytes: an id may begin with a combining mark that Swift joins to the quote.
         guard let open = text.utf8.firstIndex(of: UInt8(ascii: "(")) else { return nil }
         let inner = text.utf8[text.utf8.index(after: open)...].dropLast()
         guard inner.count >= 2, inner.first == UInt8(ascii: "'"), inner.last == UInt8(ascii: "'") else { return nil }
@@ -79,7 +79,7 @@ extension SimulatedServer {
         return service.answer(200, row.wire, place.table)
     }
 
-    /// Carries a change out as the server of the tables wire does, and answers as the service.
+    /// Performs a change as the server of the tables wire, and answers as the service.
     private func change(
         _ request: Request, _ service: SimulatedService, _ device: Int, user: Int, isAlone: Bool, _ state: inout State
     ) -> Response {
@@ -146,7 +146,7 @@ extension SimulatedServer {
             return done.status == 204 ? done : service.refusal(done.status, "an accident")
         }
         let prefer = Self.prefer.flatMap { request.head.headerFields[$0] } ?? ""
-        // v2 gives the row that was made and no row that was changed; v4 does as it is asked.
+        // v2 returns a created row but no updated one; v4 follows the Prefer header.
         let isTold = service.version == .v2 ? method == .post : method == .post || prefer.contains("representation")
         if isTold, !service.has(.answersNothing) { return service.answer(done.status, body, table) }
         var response = Response.model(204, nil)
@@ -162,16 +162,16 @@ extension SimulatedServer {
 
 /// Batches of `multipart/mixed` as the simulated service reads and answers them. It shares no code with the client's.
 enum ServiceMultipart {
-    /// What the service says of one request, or of a change set.
+    /// The service's answer to one request or to a change set.
     struct Told {
         var id: String
         var group: String?
         var response: Response
-        /// Whether it stands for a whole change set, which failed.
+        /// Whether it is the answer to a whole change set, which failed.
         var isReason = false
     }
 
-    /// The requests of a batch; nil for what is no batch.
+    /// Returns the requests of a batch; nil for bytes that are no batch.
     static func batch(_ bytes: [UInt8], _ type: String) -> ModelBatch? {
         guard let boundary = mark(of: type) else { return nil }
         var parts: [ModelBatch.Part] = []
@@ -190,13 +190,13 @@ enum ServiceMultipart {
         return parts.count <= 100 ? ModelBatch(parts: parts) : nil
     }
 
-    /// The boundary that a media type names.
+    /// Returns the boundary that a media type names.
     private static func mark(of type: String) -> String? {
         guard type.hasPrefix("multipart/mixed"), let mark = type.firstRange(of: "boundary=") else { return nil }
         return String(type[mark.upperBound...].prefix { $0 != ";" }.filter { $0 != "\"" })
     }
 
-    /// What stands between the lines of a boundary.
+    /// Returns the parts between the boundary lines.
     private static func split(_ bytes: ArraySlice<UInt8>, _ boundary: String) -> [ArraySlice<UInt8>] {
         let line = Array("--\(boundary)".utf8)
         var parts: [ArraySlice<UInt8>] = []
@@ -237,7 +237,7 @@ enum ServiceMultipart {
             id: id, group: group, dependsOn: [], request: Request(head, body: Body(bytes: Array(body))))
     }
 
-    /// The answers as the service tells them: of a change set that failed the first reason alone, or in JSON all.
+    /// Returns the service's answers: for a failed change set only the first reason, or in JSON all of them.
     static func told(
         _ answers: [(id: String, response: Response)], of batch: ModelBatch, isJSON: Bool, failsAtOnce: Bool
     ) -> [Told] {

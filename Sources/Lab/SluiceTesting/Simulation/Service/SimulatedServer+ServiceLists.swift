@@ -3,23 +3,23 @@ internal import SluiceCore
 internal import SluiceOData
 
 extension SimulatedServer {
-    /// Where a row stands in an order.
+    /// The sort position of a row.
     private struct Place {
         var time: Int64
         var id: RecordID
     }
 
-    /// What a list was asked for, or goes on with.
+    /// The request for a list or for its next page.
     private struct ListAsked {
         var query: Query
         var matches: (SimulatedRow) -> Bool
         var size: Int
-        /// The moment of the first page, where changes are followed from it.
+        /// The version at the first page, where changes are tracked from it.
         var moment: Int?
         var after: Place?
     }
 
-    /// A page of rows, or of what has changed.
+    /// Returns a page of rows or of changes.
     func serviceList(_ request: Request, _ service: SimulatedService, _ table: String, _ state: State) -> Response {
         var inner = request
         let parameters = (request.head.path ?? "").split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
@@ -88,7 +88,7 @@ extension SimulatedServer {
         }
         var delta: String?
         if let moment = asked.moment, next == nil || service.has(.linksEveryPage) {
-            // The moment of the first page; who puts a link on each takes that of the page.
+            // The version at the first page; a service with a link on each page uses that of the page.
             let isOfPage = service.has(.linksEveryPage) || service.has(.linksLastMoment)
             delta = deltaLink(isOfPage ? state.version : moment, call, service, table, state)
         }
@@ -104,7 +104,7 @@ extension SimulatedServer {
         return response
     }
 
-    /// What a later page of a first read says of rows that have gone since it began.
+    /// Returns the tombstones on a later page of a first read, for rows deleted since it began.
     private func gone(
         _ asked: ListAsked, _ service: SimulatedService, _ table: String, _ state: State
     ) -> [JSON] {
@@ -113,7 +113,7 @@ extension SimulatedServer {
             .sorted { $0.commit < $1.commit }.map { service.tombstone($0.id, table, isDeleted: true) }
     }
 
-    /// What was committed after the token's moment, in the order of the commits.
+    /// Returns the commits after the token's version, in their order.
     private func serviceChanges(
         _ token: String, _ asked: ListAsked, _ call: ModelCall, _ service: SimulatedService, _ table: String,
         _ state: State
@@ -146,7 +146,7 @@ extension SimulatedServer {
         return service.page(items, table, count: nil, next: next, delta: delta)
     }
 
-    /// The answer to a link of before the service's restart.
+    /// Returns the answer to a link from before the service's restart.
     private func forgotten(
         _ asked: ListAsked, _ call: ModelCall, _ service: SimulatedService, _ table: String, _ state: State
     ) -> Response {

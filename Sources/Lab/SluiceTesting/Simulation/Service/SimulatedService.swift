@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceOData
 
-/// How the server of a story shows itself as an OData service: names, types and forms.
+/// The OData service of a story: its names, types and formats.
 struct SimulatedService: Sendable {
     /// The names of its entity sets, which are there whether they have rows or not.
     static let sets = ["items", "notes"]
@@ -13,7 +13,7 @@ struct SimulatedService: Sendable {
     private let digits: Int
     private let keepsAuthors: Bool
 
-    /// The service of a setting; nil where its wire is not OData.
+    /// Creates the service of a setting; nil where its wire is not OData.
     init?(_ setting: SimulationSetting) {
         guard let version = ODataVersion(rawValue: setting.wire) else { return nil }
         self.version = version
@@ -27,10 +27,10 @@ struct SimulatedService: Sendable {
 
     /// The property with the time of a row's last change.
     static let time: PropertyName = "Changed"
-    /// Where the service is.
+    /// The address of the service.
     static let root = "http://server.test"
 
-    /// The key's property: on one wire that of the record's id, on the other one of its own.
+    /// The key's property: the record's id on v2, a property of its own on v4.
     var key: PropertyName { version == .v2 ? "id" : "Key" }
     /// The properties that clients write, except for the key.
     var columns: [PropertyName] {
@@ -38,7 +38,7 @@ struct SimulatedService: Sendable {
             + (keepsAuthors ? [SimulatedServer.author] : [])
     }
 
-    /// How the devices are told of it.
+    /// The devices' settings for the service.
     var dialect: Dialect {
         let table = ODataSettings.Table(
             updatedAt: has(.hasNoTime) ? nil : Self.time, key: has(.hasNoMetadata) ? [.init(key, .string)] : [])
@@ -51,13 +51,13 @@ struct SimulatedService: Sendable {
 
     // MARK: Tags
 
-    /// The entity tag of a version.
+    /// Returns the entity tag of a version.
     func tag(_ number: Int) -> String {
         if has(.escapedTags) { return "W/\"datetime'v\(number)%3A00'\"" }
         return has(.weakTags) ? "W/\"v\(number)\"" : "\"v\(number)\""
     }
 
-    /// The version of a tag; nil for one that the service never gave.
+    /// Returns the version of a tag; nil for a tag that the service never issued.
     func version(of text: String) -> Int? {
         let number = OracleState.number(text)
         return tag(number) == text ? number : nil
@@ -65,7 +65,7 @@ struct SimulatedService: Sendable {
 
     // MARK: Rows
 
-    /// A row as a device stores it, or as filters see it: with all digits of its time.
+    /// Returns a row as a device stores it, or as filters see it: with all digits of its time.
     func record(of row: SimulatedRow, isExact: Bool) -> JSON {
         var record: JSON = ["id": JSON(row.id)]
         record[key] = JSON(row.id)
@@ -85,14 +85,14 @@ struct SimulatedService: Sendable {
         return record
     }
 
-    /// The time as a device stores it. v2 has milliseconds, and writes none where there are none.
+    /// Returns the time as a device stores it. v2 has milliseconds, and leaves zero ones out.
     private func text(of time: Timestamp) -> String {
         guard version == .v2 else { return time.text(fractionDigits: digits) }
         let milliseconds = time.ticks / 10_000
         return Timestamp(ticks: milliseconds * 10_000).text(fractionDigits: milliseconds % 1000 == 0 ? 0 : 3)
     }
 
-    /// A row as it goes over the wire, of its record.
+    /// Returns the wire form of a row, given its record.
     func entity(_ record: JSON, _ table: String, only names: [PropertyName]? = nil) -> JSON {
         let tag = record["__version"] ?? .null
         let address = JSON("\(Self.root)/\(address(record["id"]?.textID ?? "", table))")
@@ -115,10 +115,10 @@ struct SimulatedService: Sendable {
         return isLong(name) ? value.int.map { JSON("\($0)") } ?? value : value
     }
 
-    /// Whether the property is of the type that v2 writes as a text. Who has not read that takes it for one.
+    /// Whether the property has the type that v2 writes as a text. A device without the metadata takes it for a text.
     private func isLong(_ name: PropertyName) -> Bool { !has(.hasNoMetadata) && fields.isOne(name) }
 
-    /// What a client writes, as the server keeps it; nil for what the service has no property for.
+    /// Returns a client's properties as the server stores them; nil if the service lacks one of them.
     func fields(of body: JSON) -> JSON? {
         var written = JSON.object
         for (name, value) in body.members ?? [] where name != key && name != Self.time {
@@ -133,7 +133,7 @@ struct SimulatedService: Sendable {
         return written
     }
 
-    /// A row's address below the root.
+    /// Returns a row's address below the root.
     func address(_ id: RecordID, _ table: String) -> String {
         "\(table)('\(Self.escaped(id.text.replacing("'", with: "''")))')"
     }
@@ -149,7 +149,7 @@ struct SimulatedService: Sendable {
         return escaped
     }
 
-    /// The note of a row that is gone, or that has left the query.
+    /// Returns the tombstone of a row that was deleted or has left the query.
     func tombstone(_ id: RecordID, _ table: String, isDeleted: Bool) -> JSON {
         let address = address(id, table)
         let reason = isDeleted ? "deleted" : "changed"
@@ -163,18 +163,18 @@ struct SimulatedService: Sendable {
         return ["@removed": ["reason": JSON(reason)], "@id": JSON(address)]
     }
 
-    /// Whether the service can say that a row which is there has left the query.
+    /// Whether the service can report that an existing row has left the query.
     var tellsOfLeavers: Bool { version == .v4 || has(.oldTombstones) }
 
     // MARK: Answers
 
-    /// A refusal as the wire has it.
+    /// Returns a refusal in the form of the wire.
     func refusal(_ status: Int, _ message: String) -> Response {
         let text: JSON = version == .v2 ? ["lang": "en", "value": JSON(message)] : JSON(message)
         return .model(status, ["error": ["code": JSON("story/\(status)"), "message": text]])
     }
 
-    /// An answer with rows.
+    /// Returns an answer with rows.
     func page(_ items: [JSON], _ table: String, count: Int?, next: String?, delta: String?) -> Response {
         func link(_ link: String?) -> JSON? { link.map { JSON(has(.relativeLinks) ? $0 : "\(Self.root)/\($0)") } }
         if version == .v4 {
@@ -191,7 +191,7 @@ struct SimulatedService: Sendable {
         return .model(200, ["d": page])
     }
 
-    /// An answer with one row.
+    /// Returns an answer with one row.
     func answer(_ status: Int, _ record: JSON, _ table: String) -> Response {
         let entity = entity(record, table)
         var response = Response.model(status, version == .v2 ? ["d": entity] : entity)
@@ -199,7 +199,7 @@ struct SimulatedService: Sendable {
         return response
     }
 
-    /// What the service says of itself.
+    /// The service's metadata document.
     var description: Response {
         var response = Response.model(200, nil)
         response.head.headerFields[.contentType] = "application/xml"

@@ -1,16 +1,16 @@
 internal import SluiceCore
 
-/// One thing that a device, its user or another client does in a story.
+/// One action of a device, its user or another client in a story.
 public struct SimulationAction: Sendable, Hashable {
-    /// What is done.
+    /// The kind of an action.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The application makes, changes, deletes or restores a record.
+        /// The application inserts, updates, deletes or undeletes a record.
         case insert, update, delete, undelete
         /// The application changes two or three records in one group.
         case group
-        /// The application reads and changes two or three records in one local transaction, as values of a type.
+        /// The application reads and changes two or three records in one local transaction, as typed values.
         case transaction
-        /// The application edits or makes a record, deletes it, and takes the deletion back.
+        /// The application edits or inserts a record, deletes it, and takes the deletion back.
         case reconsider
         /// The record moves to another group, and so out of queries and into others.
         case move
@@ -20,33 +20,33 @@ public struct SimulationAction: Sendable, Hashable {
         case pull
         /// The device pulls without a name.
         case pullAll
-        /// The device compares what its named queries hold with the server.
+        /// The device compares the rows of its named queries with the server.
         case reconcile
-        /// Another user begins to work on the device, after everything of the one before was removed.
+        /// Another user begins to work on the device, after all data of the one before was removed.
         case switchUser
-        /// The application empties a table here, waiting changes included.
+        /// The application purges a table here, pending operations included.
         case purge
-        /// An operation is given up, or all that are held are tried again.
+        /// An operation is discarded, or all held operations are retried.
         case discard, retry
-        /// All that waits for a record is taken back.
+        /// All operations of a record are undone.
         case undo
-        /// An operation gets another body, becomes one of another kind, or has its conflict decided from outside.
+        /// The body or the kind of an operation is changed, or its conflict is decided by an operator.
         case amend, changeKind, resolve
-        /// What waits for a record goes on in another device's queue.
+        /// The operations of a record move to another device's queue.
         case transfer
-        /// A named query lets its rows go here.
+        /// The rows of a named query are purged here.
         case purgeNamed
-        /// What the named queries ask for is asked in other words, or becomes something else.
+        /// The named queries get other filters, for the same rows or for different ones.
         case reword
-        /// Another user begins to work on the device, with everything of the one before still there.
+        /// Another user begins to work on the device, with all data of the one before still there.
         case handOver
-        /// The process ends and another begins.
+        /// The process ends and another starts.
         case restart
         /// The task of a push or pull is cancelled.
         case cancel
-        /// Another client changes, makes or deletes a row on the server, or several at once.
+        /// Another client updates, inserts or deletes a row on the server, or several at once.
         case serverEdit, serverDelete, serverBatch
-        /// The server's operator makes a backup, or puts the last one in the place of what is there.
+        /// The server's operator makes a backup, or replaces all rows by the last one.
         case backup, restoreBackup
         /// The device has no network for a while.
         case offline
@@ -54,15 +54,15 @@ public struct SimulationAction: Sendable, Hashable {
         case wait
     }
 
-    /// What is done.
+    /// The kind of the action.
     public var kind: Kind
-    /// Which device does it.
+    /// The number of the device.
     public var device: Int
-    /// A number that stands for the record, the operation, the query or the length, whatever the kind needs.
+    /// A number that selects the record, the operation, the query or the length, depending on the kind.
     public var choice: Int
-    /// From which all chance follows until the next action.
+    /// The seed of all random choices until the next action.
     public var luck: UInt64
-    /// How many requests, answers and timers come after it before the next action begins.
+    /// The number of requests, answers and timers that are run before the next action begins.
     public var pace: Int
     /// Whether no fault happens until the next action.
     public var isCalm = false

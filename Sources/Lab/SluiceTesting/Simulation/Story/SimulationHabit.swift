@@ -1,37 +1,37 @@
-/// What the server of a story does all the time, other than a good one would or than most do. Each seed draws some.
+/// A permanent trait of a story's server that differs from a good server or from most. Each seed draws some.
 public enum SimulationHabit: String, Sendable, Hashable, CaseIterable {
     /// Its web server's clock is ahead of its database's by more than the commit lag.
     case clockAhead
-    /// Rows of one time come in another order each time they are asked for.
+    /// Rows with the same time come in another order at each request.
     case shufflesTies
-    /// Its web server adds `-gzip` to the tag of what it packs.
+    /// Its web server adds `-gzip` to the tag of a compressed answer.
     case marksTags
-    /// It makes texts of the numbers that it is sent.
+    /// It turns received numbers into texts.
     case keepsTexts
-    /// It has rows whose time of change is no time, and rows nested deeper than any reader goes.
+    /// It has a row with a time of change that is no time, and a row nested deeper than any reader allows.
     case hasOddRows
-    /// Where it refuses a request it repeats the token that came with it.
+    /// A refusal repeats the token of its request.
     case repeatsTokens
-    /// The properties that applications write have names that are equal except for Unicode normalisation.
+    /// The two properties that applications write have names that are equal except for Unicode normalisation.
     case hasTwinNames
     /// Two of the records have ids that are equal except for Unicode normalisation.
     case hasTwinIDs
-    /// It keeps a column that says which write was the last one.
+    /// It keeps a column that names the last write.
     case keepsAuthors
-    /// Rows that others write have no time of change, and come before all others where they are sorted by it.
+    /// Rows written by other clients have no time of change, and sort before all others by it.
     case untimedFirst
-    /// Rows that others write have no time of change, and come after all others where they are sorted by it.
+    /// Rows written by other clients have no time of change, and sort after all others by it.
     case untimedLast
-    /// It refuses to be asked for more than a few rows at once.
+    /// It refuses requests for more than a few rows.
     case refusesLargePages
-    /// It sends another number of rows with each page.
+    /// The size of its pages varies.
     case variesPages
-    /// It fails where a page would have more than a few rows.
+    /// It fails on pages with more than a few rows.
     case failsLargePages
-    /// Its rows are so large that a device takes no answer with more than a few.
+    /// Its rows are so large that a device accepts no answer with more than a few.
     case hasLargeRows
-    /// Its ids are compared without case, and it writes them in capitals.
+    /// It compares ids without case, and writes them in capitals.
     case capitalIDs
-    /// It sorts ids without case, and compares them with it.
+    /// It sorts ids without case, but compares them with case.
     case sortsWithoutCase
 }

@@ -1,88 +1,88 @@
 public import SluiceCore
 
-/// The world in which a story happens: drawn from the seed, and the same to its end.
+/// The world of a story: drawn from the seed, and fixed until its end.
 public struct SimulationSetting: Sendable, Hashable {
-    /// How many devices there are.
+    /// The number of devices.
     public var devices = 2
     /// The wire's name.
     public var wire = "azure-v2"
-    /// Which of the configuration's stores the devices keep their data in.
+    /// The index of the devices' store in the configuration's list.
     public var store = 0
-    /// How many rows the server sends at once.
+    /// The server's page size.
     public var serverPage = 5
-    /// How many rows a device asks for at once.
+    /// The page size that devices request.
     public var devicePage = 5
-    /// How far a cursor stays behind the server's clock, in seconds.
+    /// The distance of a cursor from the server's clock, in seconds.
     public var commitLag = 30
-    /// What happens to conflicts that no handler decides.
+    /// The policy for conflicts that no handler decides.
     public var policy = ConflictPolicy.clientWins
-    /// Which of the built-in conflict handlers are asked before: see ``SimulatedHandler``.
+    /// The number of the built-in conflict handler: see ``SimulatedHandler``.
     public var handler = 0
-    /// How often a request is tried.
+    /// The number of attempts for a request.
     public var attempts = 1
-    /// The queries that devices pull by name: the number of groups that rows are in, 1 for one query for all rows.
+    /// The number of queries that devices pull by name, one for each group of rows; 1 for one query of all rows.
     public var queries = 1
     /// The steps of the server's clock, in milliseconds.
     public var grain = 1
-    /// How many digits of a second the server writes; it stores and compares seven.
+    /// The number of decimals of a second that the server writes; it stores and compares seven.
     public var digits = 3
-    /// By how many seconds each device's clock is wrong.
+    /// The error of each device's clock, in seconds.
     public var skews: [Int] = []
     /// Whether ready jobs run in a random order.
     public var shuffles = false
     /// Whether the server remembers requests that had an effect.
     public var remembersRequests = false
-    /// Whether the server takes batches.
+    /// Whether the server accepts batches.
     public var takesBatches = false
-    /// How many operations a device puts in one batch; 0 for as many as the server says.
+    /// The number of operations in one batch of a device; 0 for the server's own limit.
     public var batchSize = 1
-    /// How many operations of its queue a device's push reads at a time.
+    /// The number of queued operations that a device's push reads at a time.
     public var queuePart = 2000
-    /// How many operations a device sends at once.
+    /// The number of operations that a device sends at once.
     public var concurrency = 1
     /// Whether the server issues change tokens.
     public var tracksChanges = false
-    /// Whether rows of one time come in the order of their ids where that is asked for.
+    /// Whether rows with the same time come in the order of their ids, if the request sorts by both.
     public var breaksTies = true
-    /// Whether the server gives digests of its tables.
+    /// Whether the server answers requests for digests of its tables.
     public var offersDigests = false
-    /// Whether the server forgets some deleted rows for good, so that no change tells of them.
+    /// Whether the server removes some deleted rows permanently, so that no change reports them.
     public var deletesForGood = false
-    /// After how many pulls one ends with a reconcile; nil for never.
+    /// The number of pulls after which one ends with a reconcile; nil for never.
     public var reconcileEvery: Int?
-    /// Whether the server wants a token, which expires.
+    /// Whether the server requires a token, which expires.
     public var usesTokens = false
-    /// How many users take turns at a device.
+    /// The number of users who take turns at a device.
     public var users = 1
     /// Whether applications make changes in groups.
     public var makesGroups = false
     /// Whether applications change several records in local transactions.
     public var makesTransactions = false
-    /// Whether applications keep a memo with each record, which stays on the device.
+    /// Whether applications keep a local-only memo with each record.
     public var keepsMemos = false
-    /// Whether the server reports what time it is.
+    /// Whether the server reports its time.
     public var tellsTime = true
-    /// Whether every application is started anew when all is well again, and not only those that have to be.
+    /// Whether all applications restart at the end, when faults are off, and not only those that must.
     public var restartsToHeal = true
-    /// Whether some edits never merge with others.
+    /// Whether some edits are never merged with others.
     public var keepsApart = false
     /// Whether operators repair queues, move parts of them to other devices, purge by name and reword queries.
     public var repairs = false
-    /// Whether a user takes a device over with everything of the one before still there.
+    /// Whether a user takes over a device with all data of the one before still there.
     public var handsOver = false
-    /// Whether the server's operator puts a backup in the place of what is there.
+    /// Whether the server's operator restores backups.
     public var restoresBackups = false
-    /// How probable it is that a hook of the application decides otherwise than to go on.
+    /// The probability that a hook of the application fails or decides otherwise.
     public var hookMishaps = 0.0
-    /// Whether applications delete what they have just edited, and take the deletion back.
+    /// Whether applications delete a record right after an edit, and take the deletion back.
     public var reconsiders = false
-    /// Whether a hook of the application changes what pulls bring.
+    /// Whether a hook of the application changes pulled rows.
     public var tidiesPages = false
-    /// What the server does other than a good one would.
+    /// The traits of the server.
     public var habits: Set<SimulationHabit> = []
-    /// What its OData service does otherwise than others, where the wire is one of OData's.
+    /// The traits of its OData service, where the wire is one of OData's.
     public var service: Set<ServiceHabit> = []
-    /// How notes depend on items: not, by the column that names the item, or as a table.
+    /// The dependency of notes on items: none, by the column that names the item, or as a table.
     public var dependency = SimulationDependency.none
     /// The faults that happen, with their probabilities.
     public var faults: [SimulationFault: Double] = [:]
@@ -92,10 +92,10 @@ public struct SimulationSetting: Sendable, Hashable {
     /// The properties that applications write.
     var fields: SimulatedFields { SimulatedFields(areTwins: habits.contains(.hasTwinNames)) }
 
-    /// How the records' ids are written and compared.
+    /// The forms and the order of the records' ids.
     var ids: SimulatedIDs { SimulatedIDs(habits) }
 
-    /// The id of a record that stories are about, by its number.
+    /// Returns the id of the record with that number.
     func id(_ number: Int) -> RecordID { ids.id(number) }
 
     var json: JSON {
@@ -149,7 +149,7 @@ public struct SimulationSetting: Sendable, Hashable {
         batchSize = int("batchSize") ?? 1
         concurrency = int("concurrency") ?? 1
         tracksChanges = json["tracksChanges"]?.bool ?? false
-        // What came later is absent from older stories.
+        // Later properties are absent from older stories.
         breaksTies = json["breaksTies"]?.bool ?? true
         offersDigests = json["offersDigests"]?.bool ?? false
         deletesForGood = json["deletesForGood"]?.bool ?? false
@@ -178,16 +178,16 @@ public struct SimulationSetting: Sendable, Hashable {
     }
 }
 
-/// How the notes of a story depend on its items.
+/// The dependency of a story's notes on its items.
 public enum SimulationDependency: String, Sendable, Hashable, CaseIterable {
-    /// They do not.
+    /// No dependency.
     case none
-    /// Each on the item that its column `item` names.
+    /// Each note depends on the item that its column `item` names.
     case column
-    /// All on all.
+    /// All notes depend on all items.
     case table
 
-    /// As the devices' contexts are told.
+    /// The dependencies as declared in the devices' contexts.
     var declared: [TableDependency] {
         switch self {
         case .none: []

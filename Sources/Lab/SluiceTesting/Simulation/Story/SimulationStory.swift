@@ -1,16 +1,16 @@
 public import SluiceCore
 
-/// What a seed stands for: a world and what is done in it. A story can be thinned, kept as JSON and played again, and
-/// says the same when the generator that made it has long changed.
+/// A world and its actions, made from a seed. A story can be shortened, stored as JSON and played again. It keeps its
+/// meaning when the generator changes.
 public struct SimulationStory: Sendable, Hashable {
-    /// The version of the format, and of what actions mean.
+    /// The version of the format and of the meaning of actions.
     public static let version = 1
 
-    /// The seed that it was made from.
+    /// The seed of the story.
     public var seed: UInt64
     /// The world.
     public var setting: SimulationSetting
-    /// What is done, in order.
+    /// The actions, in order.
     public var actions: [SimulationAction]
 
     init(seed: UInt64, setting: SimulationSetting, actions: [SimulationAction]) {

@@ -1,7 +1,7 @@
 internal import SluiceCore
 internal import SluiceOData
 
-/// Makes a seed's story.
+/// Creates the story of a seed.
 struct StoryGenerator {
     let seed: UInt64
     let configuration: SimulationConfiguration
@@ -29,14 +29,14 @@ struct StoryGenerator {
         return SimulationStory(seed: seed, setting: setting, actions: actions)
     }
 
-    /// Whether the story is about one record that is changed again and again while answers are lost: what is sent is
-    /// changed, deleted, made anew or given up before anybody knows what became of it.
+    /// Whether the story changes one record again and again while answers are lost: sent operations are changed,
+    /// deleted, inserted again or discarded before their outcome is known.
     private var isHasty: Bool { seed % 5 == 1 }
 
-    /// Whether others change that record too, and it is pulled before what was sent is given up.
+    /// Whether other clients change that record too, and it is pulled before sent operations are discarded.
     private var isContested: Bool { seed % 10 == 6 }
 
-    /// What mostly happens then, again and again.
+    /// The most frequent actions of such a story, in a loop.
     private static let plot: [SimulationAction.Kind] = [.pull, .update, .push, .update, .serverEdit, .pull, .discard]
 
     private static let hastyKinds = list([
@@ -44,7 +44,7 @@ struct StoryGenerator {
         (.undelete, 2), (.restart, 1), (.retry, 2), (.serverEdit, 2), (.wait, 1),
     ])
 
-    /// The same choice, of the first record, or of the oldest operation and its record.
+    /// Returns the choice limited to the first record, or to the oldest operation and its record.
     private static func narrowed(_ choice: Int, _ kind: SimulationAction.Kind) -> Int {
         kind == .discard || kind == .undo ? 0 : choice / 48 * 48 + choice % 8
     }
@@ -96,15 +96,15 @@ struct StoryGenerator {
             if number(0...2) == 0 { setting.faults[fault] = one(of: [0.02, 0.1, 0.3]) }
         }
         if setting.habits.contains(.clockAhead) {
-            // It matters where rows are committed late.
+            // The trait matters only where rows are committed late.
             if configuration.faults.contains(.lateCommit) { setting.faults[.lateCommit] = 0.3 }
-            // Nothing shows a device how far the row clock is when it was set back before the device's first pull.
+            // A device cannot see how far the row clock is if it was set back before the device's first pull.
             setting.faults[.clockSetBack] = nil
         }
         setting.skews = (0..<setting.devices).map { _ in
             setting.faults[.clockSkew] == nil ? 0 : number(-315_360_000...315_360_000)
         }
-        // Not drawn, as that would tell all stories anew.
+        // Not drawn: another random number would change all stories.
         setting.keepsMemos = seed % 5 == 2
         setting.makesTransactions = seed % 9 == 4
         if seed % 6 == 5 { setting.queuePart = Int(seed / 6 % 4) + 1 }
@@ -128,20 +128,20 @@ struct StoryGenerator {
         return setting
     }
 
-    /// Draws what is an OData service's, from another source, so that the stories of other wires stay as they are.
+    /// Draws the traits of an OData service from another generator, so that the stories of other wires stay unchanged.
     private func beService(_ setting: inout SimulationSetting) {
         var random = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 3)
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         setting.tracksChanges = number(0...2) > 0
         for habit in ServiceHabit.allCases where number(0...4) == 0 { setting.service.insert(habit) }
         setting.offersDigests = false
-        // The service says of no size of batches.
+        // The service announces no batch size.
         if setting.batchSize == 0 { setting.batchSize = 4 }
-        // Tags are whole values here, numbers have their types, and no row is other than the description says.
+        // Here tags are opaque, numbers have declared types, and every row follows the metadata.
         setting.habits.subtract([.marksTags, .keepsTexts, .hasOddRows, .shufflesTies])
     }
 
-    /// Habits that are not drawn either, with the remainder of the seeds that have them.
+    /// Traits that are not drawn either, with the remainder of their seeds.
     private static let habitsOfSeeds: [SimulationHabit: UInt64] = [.hasTwinIDs: 4]
 
     private mutating func action(_ kinds: [SimulationAction.Kind], _ devices: Int) -> SimulationAction {
@@ -151,7 +151,7 @@ struct StoryGenerator {
             pace: one(of: [0, 0, 1, 2, 4, 12]))
     }
 
-    /// What happens in such a world.
+    /// Returns the possible kinds of actions in such a world, repeated by their frequency.
     private static func kinds(_ setting: SimulationSetting) -> [SimulationAction.Kind] {
         var kinds = Self.kinds
         if setting.makesGroups { kinds += Array(repeating: .group, count: 10) }
@@ -163,7 +163,7 @@ struct StoryGenerator {
         return kinds
     }
 
-    /// How often each kind is done, against the others.
+    /// The relative frequency of each kind.
     private static let kinds =
         list([
             (.insert, 8), (.update, 16), (.delete, 7), (.undelete, 3), (.move, 4), (.push, 14), (.pull, 12),
@@ -171,7 +171,7 @@ struct StoryGenerator {
             (.serverEdit, 8), (.serverDelete, 3), (.serverBatch, 3), (.offline, 1), (.wait, 4),
         ]) + [.purge]
 
-    /// How often operators do each thing, where they do.
+    /// The relative frequency of each operator action.
     private static let repairs = list([
         (.amend, 4), (.changeKind, 3), (.resolve, 6), (.transfer, 4), (.purgeNamed, 2), (.reword, 1),
     ])
@@ -181,16 +181,16 @@ struct StoryGenerator {
     }
 }
 
-/// What plain servers and applications do.
+/// Traits of plain servers and applications.
 extension StoryGenerator {
-    /// The faults and habits that are drawn here, in this order.
+    /// The faults and traits that are drawn here, in this order.
     static let plainFaults: [SimulationFault] = [.staleRead, .errorBesideRows, .staysBusy, .tableFails]
     static let plainHabits: [SimulationHabit] = [
         .keepsAuthors, .untimedFirst, .untimedLast, .refusesLargePages, .variesPages, .failsLargePages, .hasLargeRows,
         .capitalIDs, .sortsWithoutCase,
     ]
 
-    /// Draws them from another source, so that the stories without them stay as they are.
+    /// Draws them from another generator, so that the stories without them stay unchanged.
     func drawTraits(_ setting: inout SimulationSetting) {
         var random = SeededGenerator(seed: seed &* 0xD134_2543_DE82_EF95 &+ 7)
         func isDrawn() -> Bool { Int.random(in: 0...11, using: &random) == 0 }
@@ -206,21 +206,21 @@ extension StoryGenerator {
         agree(&setting)
     }
 
-    /// Takes away what nobody could tell from something else, and adds what a trait shows in.
+    /// Removes traits that a device could not tell apart, and adds the settings that a trait needs to show.
     private func agree(_ setting: inout SimulationSetting) {
         if setting.faults[.staysBusy] != nil { setting.attempts = 3 }
         if setting.faults[.staleRead] != nil {
-            // The time by which a replica may be behind, and the order of times by which that is seen.
+            // These faults would hide how far a replica is behind, which only the order of times shows.
             for fault in [SimulationFault.lateCommit, .clockBack, .clockSetBack] { setting.faults[fault] = nil }
         }
         if setting.habits.contains(.capitalIDs) {
             setting.habits.remove(.hasTwinIDs)
-            // A column that names a record has the case in which it was written.
+            // A column that names a record keeps the case in which it was written.
             if setting.dependency == .column { setting.dependency = .none }
-            // The type of the keys of a service says how they are compared.
+            // The key type of a service determines the comparison.
             if ODataVersion(rawValue: setting.wire) != nil { setting.habits.remove(.capitalIDs) }
         }
-        // Of one row alone nobody could tell in which order it stands.
+        // A page with a single row does not show the order.
         if setting.serverPage == 1 || setting.habits.contains(.variesPages) || setting.faults[.pageSize] != nil {
             setting.habits.remove(.sortsWithoutCase)
         }

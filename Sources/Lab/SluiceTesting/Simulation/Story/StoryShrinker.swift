@@ -1,15 +1,16 @@
-/// Takes away from a story what is not needed for it to fail: actions, faults, devices, and luck that plays no part.
+/// Removes from a story everything that it does not need to fail: actions, faults, devices, and random choices without
+/// effect.
 struct StoryShrinker {
     let simulation: Simulation
     let invariant: SimulationInvariant
 
-    /// How often a story is played at most.
+    /// The largest number of plays for one story.
     private static let mostTrials = 600
 
     func shrink(_ story: SimulationStory) -> SimulationStory {
         var best = story
         var trials = 0
-        /// Takes a smaller story if it still breaks the same invariant.
+        /// Accepts a smaller story if it still breaks the same invariant.
         func accepts(_ candidate: SimulationStory) -> Bool {
             trials += 1
             guard trials <= Self.mostTrials, simulation.play(candidate).violation?.invariant == invariant else {
@@ -55,8 +56,8 @@ struct StoryShrinker {
         for change in Self.simplifications {
             var candidate = best
             change(&candidate.setting)
-            // A server that takes no batches never gets what a group says: that would be another fault.
-            // Nor does anybody come back at the end to what a user has left, who hands over and is not looked after.
+            // A server that accepts no batches never gets a group, which would be another fault.
+            // At the end nobody sends the operations of an earlier user, unless the setting hands devices over.
             let isSound =
                 (candidate.setting.takesBatches
                     || !candidate.actions.contains { [.group, .reconsider].contains($0.kind) })

@@ -1,5 +1,5 @@
 extension JSON: Codable {
-    /// The value as it is from ``JSONRecordDecoder``; from another decoder as far as that can express it.
+    /// Reads the exact value from ``JSONRecordDecoder``, and from another decoder as far as it can express the value.
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? JSONValueDecoder {
             self = decoder.value
@@ -32,7 +32,7 @@ extension JSON: Codable {
         }
     }
 
-    /// Writes the value as it is to ``JSONRecordEncoder``; to another encoder as far as that can express it.
+    /// Writes the exact value to ``JSONRecordEncoder``, and to another encoder as far as it can express the value.
     public func encode(to encoder: any Encoder) throws {
         if let encoder = encoder as? JSONValueEncoder { return encoder.node.set(self) }
         switch kind {
@@ -57,7 +57,7 @@ extension JSON: Codable {
 }
 
 extension JSONNumber: Codable {
-    /// The number as it is from ``JSONRecordDecoder``; from another decoder an integer or the nearest double.
+    /// Reads the exact number from ``JSONRecordDecoder``, and from another decoder an integer or the nearest double.
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? JSONValueDecoder {
             guard let number = decoder.value.number else { throw decoder.mismatch(JSONNumber.self, "a number") }
@@ -76,7 +76,7 @@ extension JSONNumber: Codable {
         }
     }
 
-    /// Writes the number as it is to ``JSONRecordEncoder``; to another encoder as an integer or the nearest double.
+    /// Writes the exact number to ``JSONRecordEncoder``, and to another encoder an integer or the nearest double.
     public func encode(to encoder: any Encoder) throws {
         if let encoder = encoder as? JSONValueEncoder { return encoder.node.set(JSON(self)) }
         var container = encoder.singleValueContainer()
@@ -89,7 +89,7 @@ extension JSONNumber: Codable {
 extension Timestamp: Codable {
     /// Reads the time from its text.
     ///
-    /// - Throws: `DecodingError` for what is not the text of a time.
+    /// - Throws: `DecodingError` for a text that is not a time.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let time = Timestamp(try container.decode(String.self)) else {
@@ -98,14 +98,14 @@ extension Timestamp: Codable {
         self = time
     }
 
-    /// Writes the time as text: to milliseconds, as servers and scripts do, where that loses nothing, else to 100 ns.
+    /// Writes the time as text: to milliseconds, as servers and scripts do, unless that loses digits; then to 100 ns.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text(fractionDigits: ticks % 10_000 == 0 ? 3 : 7))
     }
 }
 
-/// The key of a place that no type named: an element's index, or `super`.
+/// The key of a position without a name of the type: an element's index, or `super`.
 struct JSONCodingKey: CodingKey {
     static let `super` = JSONCodingKey(name: "super")
 

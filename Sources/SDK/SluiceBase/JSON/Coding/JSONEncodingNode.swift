@@ -1,7 +1,7 @@
-/// A place in the document being made, that containers write to for as long as anyone holds them.
+/// A position in the document being made; its containers may write to it at any time.
 final class JSONEncodingNode {
     private var value: JSON?
-    /// Containers handed out for parts of this one; their places hold `null` until they are finished.
+    /// The containers of nested values; their positions hold `null` until they are finished.
     private var members: [(name: String, node: JSONEncodingNode)] = []
     private var elements: [(index: Int, node: JSONEncodingNode)] = []
     private var failure: EncodingError?
@@ -34,7 +34,7 @@ final class JSONEncodingNode {
 
     func append(_ element: JSON) { value?.append(element) }
 
-    /// The node of a member, the same one if it is asked for again.
+    /// Returns the node of a member: the same one at each call.
     func node(for key: any CodingKey, at path: [any CodingKey]) -> JSONEncodingNode {
         if let known = members.first(where: { Self.isEqual($0.name, key.stringValue) }) { return known.node }
         set(.null, for: key, at: path)
@@ -50,7 +50,7 @@ final class JSONEncodingNode {
         return node
     }
 
-    /// The document, or nil if nothing was written; a part in which nothing was written is an empty object.
+    /// Returns the document, or nil if nothing was written; a nested value without content is an empty object.
     func finish() throws -> JSON? {
         if let failure { throw failure }
         for (name, node) in members { value?[name] = try node.finish() ?? .object }

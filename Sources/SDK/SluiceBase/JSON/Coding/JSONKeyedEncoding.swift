@@ -33,9 +33,9 @@ struct JSONKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-/// Properties that may be nil: left out, or written as null where the encoder is told so.
+/// Properties that may be nil: left out, or written as null if the encoder's setting says so.
 ///
-/// Every scalar has a method of its own, since the protocol's own ones for them would count before a generic one.
+/// Every scalar has a method of its own, because the protocol's own ones would take precedence over a generic one.
 extension JSONKeyedEncoding {
     func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key) }

@@ -1,4 +1,4 @@
-/// Makes documents of typed records.
+/// Encodes typed records as documents.
 ///
 /// ```swift
 /// let document = try JSONRecordEncoder().encode(Movie(id: "id-000", year: 1994))
@@ -6,20 +6,20 @@
 /// ```
 ///
 /// Members keep the order in which the type writes them. Integers are exact to their full width; a `Float` is written
-/// by its own digits. ``JSON`` and ``JSONNumber`` pass as they are.
+/// by its own digits. ``JSON`` and ``JSONNumber`` values stay exact.
 public struct JSONRecordEncoder: Sendable {
-    /// What the encoder hands to types that ask for it.
+    /// The values that encoded types can read from their encoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
     /// Whether a property that is nil is written as null. Default false: it is left out, as Codable types do.
     public var writesNulls = false
 
-    /// An encoder.
+    /// Creates an encoder.
     public init() {}
 
-    /// Makes a document of `value`.
+    /// Encodes `value` as a document.
     ///
-    /// - Throws: `EncodingError` for a double that is infinite or no number, a member name with a NUL character,
-    ///   nesting beyond ``JSON/maximumDepth``, and a type that writes nothing; and what the type throws.
+    /// - Throws: `EncodingError` for a double that is infinite or NaN, a member name with a NUL character, nesting
+    ///   beyond ``JSON/maximumDepth``, and a type that writes nothing; or the type's own error.
     public func encode(_ value: some Encodable) throws -> JSON {
         let node = JSONEncodingNode()
         var userInfo = userInfo

@@ -1,4 +1,4 @@
-/// A type whose values are one JSON value without parts, which the coders read and write themselves.
+/// A type whose values are single JSON values, which the coders read and write themselves.
 protocol JSONScalar: Codable {
     /// - Throws: `DecodingError` if the value is of another kind or does not fit.
     init(reading decoder: JSONValueDecoder) throws
@@ -60,13 +60,13 @@ extension Double: JSONScalar {
 }
 
 extension Float: JSONScalar {
-    /// Read from the number's text, as rounding to a double on the way could round twice.
+    /// Reads the number's text, because rounding to a double first could round twice.
     init(reading decoder: JSONValueDecoder) throws {
         guard let number = decoder.value.number else { throw decoder.mismatch(Float.self, "a number") }
         guard let value = Float(number.description), value.isFinite else { throw decoder.unfit(Float.self) }
         self = value
     }
 
-    /// Written by its own shortest digits: 0.1, not the 0.10000000149011612 of the double beside it.
+    /// The number by its own shortest digits: 0.1, not 0.10000000149011612 of the double.
     var json: JSON? { JSONNumber(text: description).map { JSON($0) } }
 }

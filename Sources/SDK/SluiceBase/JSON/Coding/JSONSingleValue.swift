@@ -1,12 +1,12 @@
-/// A type of another library that stands in documents as one value, whatever its own `Codable` conformance would write.
+/// A type of another library that is one value in documents, whatever its own `Codable` conformance writes.
 ///
-/// The core does without Foundation, so it cannot name `Date`. The coders ask each value whether it is of this kind,
-/// and a module that knows the type says so: SluicePredicate for Foundation's.
+/// The core does not use Foundation, so it cannot name `Date`. The coders check each value for this protocol, and a
+/// module that knows the type conforms it: SluicePredicate for Foundation's.
 package protocol JSONSingleValue {
-    /// What the value must be, in words for an error: `the text of a time`.
+    /// The required form of the value, for an error: `the text of a time`.
     static var expectation: String { get }
 
-    /// The value that `json` stands for; nil if it stands for none.
+    /// Creates the value from `json`; nil if it has another form.
     init?(json: JSON)
 
     /// The value as JSON, or nil if JSON cannot express it.
@@ -14,11 +14,11 @@ package protocol JSONSingleValue {
 }
 
 extension JSONValueEncoder {
-    /// Writes a value of any type, in the form that documents have for it.
+    /// Writes a value of any type in its document form.
     func write(_ value: some Encodable) throws {
         guard let single = value as? any JSONSingleValue else { return try value.encode(to: self) }
         guard let json = single.json else {
-            // By its type: Foundation cannot even describe a date that is no number.
+            // Names the type: Foundation cannot even describe a date that is NaN.
             throw EncodingError.invalidValue(
                 type(of: value),
                 .init(codingPath: codingPath, debugDescription: "JSON has no word for this \(type(of: value))"))
@@ -28,7 +28,7 @@ extension JSONValueEncoder {
 }
 
 extension JSONValueDecoder {
-    /// Reads a value of any type, from the form that documents have for it.
+    /// Reads a value of any type from its document form.
     func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard let single = type as? any JSONSingleValue.Type else { return try Value(from: self) }
         guard let value = single.init(json: self.value) as? Value else {

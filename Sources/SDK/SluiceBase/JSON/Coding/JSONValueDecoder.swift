@@ -1,4 +1,4 @@
-/// The decoder of one value, and the container of a value that is no list of others.
+/// The decoder of one value, and the container of a value without elements or members.
 struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: JSON
     let codingPath: [any CodingKey]
@@ -30,7 +30,7 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try read(type) }
 
-    /// The decoder of a value inside this one.
+    /// Returns the decoder of a value inside this one.
     func inner(_ value: JSON, _ key: any CodingKey) -> JSONValueDecoder {
         JSONValueDecoder(value: value, codingPath: codingPath + [key], userInfo: sharedInfo)
     }
@@ -47,7 +47,7 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     }
 }
 
-/// The elements of an array, for a type that asks for them in order.
+/// The elements of an array, for a type that reads them in order.
 struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     let decoder: JSONValueDecoder
     private(set) var currentIndex = 0
@@ -103,7 +103,7 @@ struct JSONUnkeyedDecoding: UnkeyedDecodingContainer {
     }
 }
 
-/// The members of an object, for a type that asks for them by name.
+/// The members of an object, for a type that reads them by name.
 struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: JSONValueDecoder
 
@@ -137,7 +137,7 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         try member(key).unkeyedContainer()
     }
 
-    /// The decoder of the member `super`; of `null` where there is none, as a superclass may want nothing.
+    /// Returns the decoder of the member `super`, or of `null` if there is none, because a superclass may need nothing.
     func superDecoder() throws -> any Decoder {
         decoder.inner(decoder.value[JSONCodingKey.super.stringValue] ?? .null, JSONCodingKey.super)
     }
@@ -155,8 +155,8 @@ struct JSONKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// A type of which a record that lacks the property has the empty value: to have none of something is to have an empty
-/// list of it.
+/// A type with an empty value for a record that lacks the property: to have none of something is to have an empty list
+/// of it.
 private protocol EmptyCollection { init() }
 
 extension Array: EmptyCollection {}

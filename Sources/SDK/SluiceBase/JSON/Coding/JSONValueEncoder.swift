@@ -1,4 +1,4 @@
-/// The encoder of one value, and the container of a value that is no list of others.
+/// The encoder of one value, and the container of a value without elements or members.
 struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
     let node: JSONEncodingNode
     let codingPath: [any CodingKey]
@@ -6,7 +6,7 @@ struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
 
     var userInfo: [CodingUserInfoKey: Any] { sharedInfo }
 
-    /// Under this key all encoders of a document know that ``JSONRecordEncoder/writesNulls`` is set.
+    /// The key that tells all encoders of a document that ``JSONRecordEncoder/writesNulls`` is set.
     static let nullsKey = CodingUserInfoKey(rawValue: "sluice.writesNulls")
     var writesNulls: Bool { Self.nullsKey.map { sharedInfo[$0] != nil } ?? false }
 
@@ -34,12 +34,12 @@ struct JSONValueEncoder: Encoder, SingleValueEncodingContainer {
 
     func encode<Value: Encodable>(_ value: Value) throws { try write(value) }
 
-    /// The encoder of a value inside this one.
+    /// Returns the encoder of a value inside this one.
     func inner(_ node: JSONEncodingNode, _ key: any CodingKey) -> JSONValueEncoder {
         JSONValueEncoder(node: node, codingPath: codingPath + [key], userInfo: sharedInfo)
     }
 
-    /// What `value`, which stands at `key`, is as JSON.
+    /// Returns `value`, the member or element at `key`, as JSON.
     func part(_ value: some Encodable, _ key: any CodingKey) throws -> JSON {
         let encoder = inner(JSONEncodingNode(), key)
         guard codingPath.count < JSON.maximumDepth else {

@@ -1,4 +1,4 @@
-/// Which column each key path of a record type is.
+/// The columns of a record type's key paths.
 ///
 /// ```swift
 /// struct Person: QueryableRecord {
@@ -9,31 +9,31 @@
 /// }
 /// ```
 ///
-/// A part of a property is stated with the way to it: `\.address.city: "address/city"`.
+/// A part of a property is given by its path: `\.address.city: "address/city"`.
 ///
-/// A key path that is not stated here cannot be queried: nothing is guessed from the property's name.
+/// A key path without an entry cannot be queried: nothing is guessed from the property's name.
 public struct ColumnMap<Record>: Sendable, ExpressibleByDictionaryLiteral {
     private let entries: [(path: any PartialKeyPath<Record> & Sendable, column: PropertyName)]
 
-    /// A map of those key paths. If one is stated twice, the first counts.
+    /// Creates a map of those key paths. Of a repeated one, the first counts.
     public init(dictionaryLiteral elements: (any PartialKeyPath<Record> & Sendable, PropertyName)...) {
         entries = elements.map { (path: $0.0, column: $0.1) }
     }
 
-    /// The column's name; nil if none is stated for that key path.
+    /// The column's name; nil if the key path has none.
     public subscript(path: AnyKeyPath) -> PropertyName? { entries.first { $0.path == path }?.column }
 }
 
-/// A type that states which columns its properties are, so that queries can be written with its key paths.
+/// A type that declares the columns of its properties, so that queries can use its key paths.
 public protocol QueryableRecord {
     /// The columns; see ``ColumnMap``.
     static var columns: ColumnMap<Self> { get }
 }
 
 extension ColumnMap {
-    /// The column's name.
+    /// Returns the column's name.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` with the key path, if none is stated for it.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` with the key path, if it has no column.
     package func name(of path: AnyKeyPath) throws(SluiceError) -> PropertyName {
         if let name = self[path] { return name }
         throw SluiceError(.invalidQuery, "\(Record.self).columns states no column for \(path)")
@@ -41,7 +41,7 @@ extension ColumnMap {
 }
 
 extension PropertyName {
-    /// The meaning of a column's name in a query: the property, or with slashes a part of one.
+    /// The operand for a column's name in a query: the property, or with slashes a part of one.
     package var operand: QueryExpression {
         let names = text.split(separator: "/", omittingEmptySubsequences: false).map { PropertyName(String($0)) }
         return names.count == 1 ? .column(self) : .path(QueryPath(.record, names.map { .property($0) }))
@@ -49,7 +49,7 @@ extension PropertyName {
 }
 
 extension Query {
-    /// The query with a further key to sort by, after those given before: `\Person.name`.
+    /// Returns the query with a further key to sort by, after the present ones: `\Person.name`.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` if the type states no column for the key path.
     public func sorted<Record: QueryableRecord>(
@@ -60,7 +60,7 @@ extension Query {
         return query
     }
 
-    /// The query for these properties only, besides those given before.
+    /// Returns the query for these properties only, in addition to those already selected.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` if the type states no column for a key path.
     public func selecting<Record: QueryableRecord>(_ paths: PartialKeyPath<Record>...) throws(SluiceError) -> Query {

@@ -1,4 +1,4 @@
-/// A part of a query being written in Swift: a property, a constant, or what operators make of them.
+/// A part of a query written in Swift: a property, a constant, or an operation on them.
 ///
 /// ```swift
 /// let query = Query("movies")
@@ -6,8 +6,8 @@
 ///     .sorted(by: "title")
 /// ```
 ///
-/// The operators mean what they do in OData; see ``Query/where(_:)``. A constant of any kind stands for itself, and
-/// `nil` for null.
+/// The operators have their OData meaning; see ``Query/where(_:)``. A Swift constant becomes a constant of the query,
+/// and `nil` becomes null.
 public struct QueryTerm: Sendable {
     /// The tree.
     public var expression: QueryExpression
@@ -33,22 +33,22 @@ public struct QueryTerm: Sendable {
     /// A place on the Earth.
     public init(_ point: GeographyPoint) { self.init(.literal(.point(point))) }
 
-    /// The day, in UTC, of a point in time. It compares as the moment at which the day begins.
+    /// Returns the day, in UTC, of a point in time. It compares as the moment at which the day begins.
     public static func day(_ date: Timestamp) -> QueryTerm { QueryTerm(.literal(.day(date.beginningOfDay))) }
 
-    /// A time of day, as `18:33`, `18:33:45` or `18:33:45.876`; nil for another text.
+    /// Returns a time of day, as `18:33`, `18:33:45` or `18:33:45.876`; nil for another text.
     public static func timeOfDay(_ text: String) -> QueryTerm? {
         Timestamp(timeOfDay: text).map { QueryTerm(.literal(.timeOfDay($0))) }
     }
 
-    /// A GUID, as `0f8fad5b-d9cb-469f-a165-70867728950e`; nil for another text. It equals texts that are that GUID
+    /// Returns a GUID, as `0f8fad5b-d9cb-469f-a165-70867728950e`; nil for another text. It equals texts with that GUID
     /// in small letters or in capitals.
     public static func guid(_ text: String) -> QueryTerm? {
         text.isGUID ? QueryTerm(.literal(.guid(text))) : nil
     }
 }
 
-/// The property of that name, to write a query with.
+/// Returns the property of that name, for use in a query.
 public func column(_ name: PropertyName) -> QueryTerm { QueryTerm(.column(name)) }
 
 extension QueryTerm: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
@@ -110,7 +110,7 @@ extension QueryTerm {
         QueryTerm(.call(function, [expression] + arguments.map(\.expression)))
     }
 
-    /// Whether the value is one of those; of none, if there are none. It is `in` for constants, and else a chain of
+    /// Whether the value is one of those; false for an empty list. It is `in` for constants, and otherwise a chain of
     /// `or`.
     public func isIn(_ values: [QueryTerm]) -> QueryTerm {
         let literals = values.compactMap { if case .literal(let literal) = $0.expression { literal } else { nil } }
@@ -119,21 +119,21 @@ extension QueryTerm {
         return values.dropFirst().reduce(self == first) { $0 || self == $1 }
     }
 
-    /// Whether the text has `part` in it.
+    /// Whether the text contains `part`.
     public func contains(_ part: QueryTerm) -> QueryTerm { call(.contains, part) }
     /// Whether the text begins with `part`.
     public func startsWith(_ part: QueryTerm) -> QueryTerm { call(.startswith, part) }
     /// Whether the text ends with `part`.
     public func endsWith(_ part: QueryTerm) -> QueryTerm { call(.endswith, part) }
-    /// Where `part` begins in the text, in characters from 0; -1 if nowhere.
+    /// Returns the position of `part` in the text, in characters from 0; -1 if it is not there.
     public func index(of part: QueryTerm) -> QueryTerm { call(.indexof, part) }
-    /// The text from that character on.
+    /// Returns the text from that character on.
     public func substring(_ start: QueryTerm) -> QueryTerm { call(.substring, start) }
-    /// The text from that character on, so many characters at the most.
+    /// Returns the text from that character on, limited to that many characters.
     public func substring(_ start: QueryTerm, _ length: QueryTerm) -> QueryTerm { call(.substring, start, length) }
-    /// The text with every `part` replaced.
+    /// Returns the text with every `part` replaced.
     public func replacing(_ part: QueryTerm, with text: QueryTerm) -> QueryTerm { call(.replace, part, text) }
-    /// The text with `other` after it.
+    /// Returns the text with `other` appended.
     public func concatenated(_ other: QueryTerm) -> QueryTerm { call(.concat, other) }
     /// The text's number of characters.
     public var length: QueryTerm { call(.length) }
@@ -164,6 +164,6 @@ extension QueryTerm {
     /// The number rounded to the nearest integer, halves away from zero.
     public var rounded: QueryTerm { call(.round) }
 
-    /// The distance to another place, in metres; see ``GeographyPoint/distance(to:)``.
+    /// Returns the distance to another place, in metres; see ``GeographyPoint/distance(to:)``.
     public func distance(to place: QueryTerm) -> QueryTerm { call(.distance, place) }
 }

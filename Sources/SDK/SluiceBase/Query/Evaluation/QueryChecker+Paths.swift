@@ -1,5 +1,5 @@
 extension QueryChecker {
-    /// A path, which must lead to something that can be found in records.
+    /// Checks a path, which must lead to a value that records can hold.
     func path(
         _ path: QueryPath, of expression: QueryExpression, at places: ODataPlaces?, depth: Int
     ) throws(QueryFault) -> TypedExpression {
@@ -14,10 +14,10 @@ extension QueryChecker {
         return TypedExpression(.path(typed, expression), typed.type)
     }
 
-    /// Whether names and variables may be about something else than the record.
+    /// Whether names and variables may refer to something other than the record.
     private var isInside: Bool { !variables.isEmpty || isAboutElement }
 
-    /// Whether a value is an element of a collection.
+    /// Checks a test whether a value is an element of a collection.
     func element(
         _ left: QueryExpression, in right: QueryExpression, _ expression: QueryExpression, at places: ODataPlaces?,
         depth: Int
@@ -37,7 +37,7 @@ extension QueryChecker {
         return TypedExpression(.isElement(path, expression), .bool, [operand])
     }
 
-    /// `x in [a,b]`, which is `x eq a or x eq b`.
+    /// Checks `x in [a,b]`, which is `x eq a or x eq b`.
     private func element(
         _ left: QueryExpression, among elements: [QueryExpression], at places: ODataPlaces?, depth: Int
     ) throws(QueryFault) -> TypedExpression {
@@ -145,7 +145,7 @@ extension QueryChecker {
         return try inner.condition(lambda.condition, at: places?[0], depth: depth + 1)
     }
 
-    /// The checker of what is said about an element of a collection.
+    /// Returns the checker for expressions about an element of a collection.
     private func about(_ item: Item) -> QueryChecker {
         var inner = self
         inner.item = item

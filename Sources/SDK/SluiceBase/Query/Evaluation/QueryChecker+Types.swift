@@ -1,5 +1,5 @@
 extension QueryChecker {
-    /// The type of an operator's result.
+    /// Returns the type of an operator's result.
     func type(
         of operation: QueryExpression.BinaryOperator, _ operands: [TypedExpression], at places: ODataPlaces?
     ) throws(QueryFault) -> QueryType {
@@ -26,7 +26,7 @@ extension QueryChecker {
         }
     }
 
-    /// The type of arithmetic with dates and durations. (OData v4.01 part 2, 5.1.1.2.)
+    /// Returns the type of arithmetic with dates and durations. (OData v4.01 part 2, 5.1.1.2.)
     private func typeOfTimes(
         _ operation: QueryExpression.BinaryOperator, _ operands: [TypedExpression], at places: ODataPlaces?
     ) throws(QueryFault) -> QueryType {
@@ -51,7 +51,7 @@ extension QueryChecker {
         }
     }
 
-    /// A function's call.
+    /// Checks a function's call.
     func called(
         _ function: QueryFunction, _ arguments: [TypedExpression], at places: ODataPlaces?
     ) throws(QueryFault) -> TypedExpression {
@@ -76,7 +76,7 @@ extension QueryChecker {
         return TypedExpression(.call(function), type, arguments)
     }
 
-    /// The type of a function's result.
+    /// Returns the type of a function's result.
     func type(
         of function: QueryFunction, _ arguments: [TypedExpression], at places: ODataPlaces?
     ) throws(QueryFault) -> QueryType {
@@ -108,7 +108,7 @@ extension QueryChecker {
         }
     }
 
-    /// Refuses two values that can never be equal or in an order.
+    /// Refuses two values that can never be equal or ordered.
     func expectComparable(
         _ operation: String, _ left: TypedExpression, _ right: TypedExpression, at places: ODataPlaces?
     ) throws(QueryFault) {
@@ -118,7 +118,7 @@ extension QueryChecker {
                 + name(of: right), at: places?.place)
     }
 
-    /// Refuses an expression that can never be of the type that its user wants.
+    /// Refuses an expression that can never have the type that its context requires.
     func expect(
         _ expression: TypedExpression, _ type: QueryType, _ user: String, at places: ODataPlaces?
     ) throws(QueryFault) {

@@ -1,24 +1,24 @@
-/// Finds an expression's types and refuses what means nothing.
+/// Determines the types in an expression, and refuses invalid expressions.
 struct QueryChecker {
-    /// The deepest nesting of expressions that is accepted. A chain of `and` or of `or` is one level, however long.
+    /// The deepest allowed nesting of expressions. A chain of `and` or of `or` counts as one level.
     static let maximumDepth = 64
 
     let schema: TableSchema?
     var undeclared = UndeclaredColumns.allowed
     /// The other tables, if paths may follow navigation properties.
     var relations: (any QueryRelations)?
-    /// What names are about.
+    /// The value that names refer to.
     var item: Item
-    /// Whether that is an element of a collection and not the record.
+    /// Whether names refer to an element of a collection and not to the record.
     var isAboutElement = false
-    /// The variables of the `any` and `all` around, and what they stand for.
+    /// The variables of the surrounding `any` and `all`, with their values.
     var variables: [(name: PropertyName, item: Item)] = []
 
-    /// What a name may be about.
+    /// A value that names may refer to.
     enum Item: Sendable {
-        /// A record of a table with those columns, or of one that declares none.
+        /// A record of a table with those columns, or of a table without declared columns.
         case record(TableSchema?)
-        /// Something inside a record.
+        /// A value inside a record.
         case element
     }
 
@@ -31,21 +31,21 @@ struct QueryChecker {
         item = .record(schema)
     }
 
-    /// A filter: an expression that is true or false.
+    /// Checks a filter: an expression that is true or false.
     ///
-    /// - Parameter places: where the filter's parts stand in its text, for the fault.
+    /// - Parameter places: the positions of the filter's parts in its text, for the fault.
     func filter(_ expression: QueryExpression, at places: ODataPlaces? = nil) throws(QueryFault) -> TypedExpression {
         let typed = try check(expression, at: places, depth: 1)
         try expect(typed, .bool, "a filter", at: places)
         return typed
     }
 
-    /// Any value.
+    /// Checks an expression of any type.
     func expression(
         _ expression: QueryExpression, at places: ODataPlaces? = nil
     ) throws(QueryFault) -> TypedExpression { try check(expression, at: places, depth: 1) }
 
-    /// What to sort by.
+    /// Checks a sort key.
     func key(_ expression: QueryExpression, at places: ODataPlaces? = nil) throws(QueryFault) -> TypedExpression {
         let typed = try check(expression, at: places, depth: 1)
         let isOfRecord =
@@ -60,7 +60,7 @@ struct QueryChecker {
         }
     }
 
-    /// The column of that name.
+    /// Returns the column of that name.
     func column(_ name: PropertyName, at place: Int? = nil) throws(QueryFault) -> TypedExpression {
         guard case .record(let schema) = item else { return TypedExpression(.column(name, nil), .any) }
         if let reference = schema?.reference(name) {
@@ -105,7 +105,7 @@ struct QueryChecker {
                 try check(left, at: places?[0], depth: depth + 1), try check(right, at: places?[1], depth: depth + 1),
             ]
             return TypedExpression(.binary(operation), try type(of: operation, operands, at: places), operands)
-        // Nothing is in an empty list, whatever it is.
+        // An empty list contains nothing.
         case .membership(_, let literals) where literals.isEmpty: return TypedExpression(constant: .bool(false))
         case .membership(let operand, let literals):
             let operand = try check(operand, at: places?[0], depth: depth + 1)
@@ -131,7 +131,7 @@ struct QueryChecker {
         }
     }
 
-    /// The value that a constant stands for.
+    /// Returns the value of a constant.
     private func value(_ literal: QueryLiteral, at places: ODataPlaces?) throws(QueryFault) -> QueryValue {
         switch literal {
         case .binary: throw unsupported("a constant of bytes", at: places)
@@ -155,8 +155,8 @@ struct QueryChecker {
         return TypedExpression(.choice, isOfOneType ? types.first ?? .null : .any, operands)
     }
 
-    /// A chain of one logical operator as a tree that is no deeper than need be: how the terms are grouped changes
-    /// nothing, and conditions are often put together one by one.
+    /// Checks a chain of one logical operator, and returns a tree of the smallest depth. The grouping of the terms does
+    /// not matter, and conditions are often added one by one.
     private func chain(
         of operation: QueryExpression.BinaryOperator, _ expression: QueryExpression, at places: ODataPlaces?, depth: Int
     ) throws(QueryFault) -> TypedExpression {
@@ -186,8 +186,9 @@ struct QueryChecker {
 }
 
 extension QueryChecker {
-    /// The expression with numbers that are held against a record's id as texts, which ids are: those of a service whose keys
-    /// are numbers are asked for by the constant `5` as well as by `'5'`. Their order is not that of numbers, and is left.
+    /// Returns the expression with numbers as texts where it compares them with a record's id, because ids are texts.
+    /// So a service with numeric keys can be queried by `5` as well as by `'5'`. Order comparisons stay, because texts
+    /// have another order than numbers.
     func comparingIDsAsTexts(_ expression: QueryExpression) -> QueryExpression {
         guard case .record = item else { return expression }
         return switch expression {

@@ -1,8 +1,10 @@
-/// What a checked expression amounts to for a record.
+/// The value of a checked expression for a record.
 enum QueryEvaluation {
+    /// Returns the value of an expression.
+    ///
     /// - Parameters:
-    ///   - record: what names are about.
-    ///   - scope: the variables and the record itself; nil where names are about the record and there are none.
+    ///   - record: the record or element that names refer to.
+    ///   - scope: the variables and the record itself; nil where there are none and names refer to the record.
     ///   - relations: the other tables, if the expression follows navigation properties.
     static func value(
         of expression: TypedExpression, _ record: JSON, _ scope: QueryScope?, _ relations: (any QueryRelations)?
@@ -18,7 +20,7 @@ enum QueryEvaluation {
         case .binary(let operation):
             switch operation {
             case .and, .or:
-                // Either side decides if it has that value; else null on either side makes null.
+                // Either side decides if it has that value; otherwise null on either side makes the result null.
                 let deciding = operation == .or
                 let left = operand(0).bool
                 if left == deciding { return .bool(deciding) }
@@ -51,13 +53,13 @@ enum QueryEvaluation {
     }
 }
 
-/// What an expression inside a path knows besides its element.
+/// The context of an expression inside a path, besides its element.
 final class QueryScope {
-    /// The record that is asked about.
+    /// The queried record.
     let record: JSON
-    /// The elements that variables stand for, the innermost last.
+    /// The elements of the variables, the innermost last.
     var variables: [(name: PropertyName, element: JSON)] = []
-    /// How many elements may still be looked at. Collections in collections multiply, and a query must come to an end.
+    /// The number of elements that may still be visited. Nested collections multiply, and a query must come to an end.
     var elementsLeft = 100_000
 
     init(_ record: JSON) { self.record = record }
@@ -65,11 +67,11 @@ final class QueryScope {
 
 /// Follows a path from one record.
 struct PathEvaluation {
-    /// Where a path has come to.
+    /// The present position of a path.
     private enum Place {
         case one(JSON?)
         case many([JSON])
-        /// A step gave a value that has no steps.
+        /// A final value without further steps.
         case value(QueryValue)
     }
 
@@ -93,7 +95,7 @@ struct PathEvaluation {
         }
     }
 
-    /// What the path leads to, as a record has it: an object or a collection whole.
+    /// Returns the value at the path's end as a record holds it: an object or a collection as a whole.
     func json(of path: TypedPath) -> JSON {
         switch end(of: path) {
         case .one(let json): json ?? .null
@@ -102,7 +104,7 @@ struct PathEvaluation {
         }
     }
 
-    /// The elements of what the path leads to: of a collection, or a single value.
+    /// Returns the elements at the path's end: of a collection, or a single value.
     func elements(of path: TypedPath) -> [JSON] {
         switch end(of: path) {
         case .one(let json): elements(.one(json)) ?? json.map { [$0] } ?? []
@@ -165,7 +167,7 @@ struct PathEvaluation {
         }
     }
 
-    /// The elements of a collection; none where there is no value, nil where the value is no collection.
+    /// Returns the elements of a collection; none without a value, nil where the value is not a collection.
     private func elements(_ place: Place) -> [JSON]? {
         switch place {
         case .one(let json):
@@ -182,13 +184,14 @@ struct PathEvaluation {
         return relations.records(of: reference.table, where: reference.targetColumn, equals: value)
     }
 
-    /// Whether the condition is true of the element that names are about.
+    /// Returns whether the condition is true for the element that names refer to.
     private func holds(_ condition: TypedExpression, _ element: JSON) -> Bool? {
         guard spend() else { return nil }
         return QueryEvaluation.value(of: condition, element, scope, relations).bool
     }
 
-    /// `any`, which one true element decides, or `all`, which one false element decides. Else null makes null.
+    /// Returns the result of `any`, which one true element decides, or `all`, which one false element decides.
+    /// Otherwise null makes null.
     private func decided(
         _ elements: [JSON], _ variable: PropertyName, _ condition: TypedExpression, by deciding: Bool
     ) -> QueryValue {

@@ -1,5 +1,5 @@
-/// Answers queries over records in memory: what every store must answer too, and what a store without a query language
-/// of its own answers with.
+/// Runs queries over records in memory. It defines the results that every store must return, and stores without a query
+/// language use it.
 ///
 /// ```swift
 /// let evaluator = try QueryEvaluator(query, schema: schema)
@@ -13,22 +13,22 @@ public struct QueryEvaluator: Sendable {
 
     /// Checks the query once, for any number of records.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for a query that means nothing: a function with the wrong
-    ///   number of arguments, an operator on what a declared column cannot be, nesting deeper than 64, a negative
-    ///   `skip` or `top`; of code `unsupported` for what is read but not run.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for an invalid query: a function with the wrong number of
+    ///   arguments, an operator on a declared column of an unfit type, nesting deeper than 64, a negative `skip` or
+    ///   `top`; of code `unsupported` for a valid query that is not run.
     public init(_ query: Query, schema: TableSchema?) throws(SluiceError) {
         try self.init(query, schema: schema, undeclared: .allowed)
     }
 
-    /// Checks the query as ``init(_:schema:)`` does; its paths follow the navigation properties that the schemas declare
-    /// as references, to the records that `relations` gives.
+    /// Checks the query as ``init(_:schema:)`` does. Its paths follow the schemas' references to the records from
+    /// `relations`.
     ///
     /// - Throws: as ``init(_:schema:)``.
     public init(_ query: Query, schema: TableSchema?, relations: any QueryRelations) throws(SluiceError) {
         try self.init(query, schema: schema, undeclared: .allowed, relations: relations)
     }
 
-    /// Checks the query as ``init(_:schema:)`` does, and its columns' names if it is to.
+    /// Checks the query as ``init(_:schema:)`` does, and can also refuse undeclared columns.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` also for a filter, an order or a selection that names an
     ///   undeclared column, if those are refused.
@@ -64,19 +64,19 @@ public struct QueryEvaluator: Sendable {
         return QueryEvaluation.value(of: filter, record, nil, relations).bool == true
     }
 
-    /// Checks a query of the elements of a collection, in which `$this` is the element.
+    /// Checks a query on the elements of a collection, with `$this` as the element.
     init(elements query: Query) throws(SluiceError) {
         var checker = QueryChecker(schema: nil)
         (checker.item, checker.isAboutElement) = (.element, true)
         try self.init(query, checker)
     }
 
-    /// The records that match, in the query's order and then by id, with `skip`, `top` and `select` applied.
+    /// Returns the matching records, in the query's order and then by id, with `skip`, `top` and `select` applied.
     public func apply(to records: [JSON]) -> [JSON] {
         found(records, thenBy: { $0["id"]?.string ?? "" })
     }
 
-    /// The records that match, in the query's order and then in the one they have.
+    /// Returns the matching records, in the query's order and then in their present order.
     func page(of records: [JSON]) -> [JSON] { found(records, thenBy: { _ in "" }) }
 
     private func found(_ records: [JSON], thenBy id: (JSON) -> String) -> [JSON] {
@@ -95,7 +95,7 @@ public struct QueryEvaluator: Sendable {
         return page.map { Self.selecting(query.select, from: $0.element.record) }
     }
 
-    /// The record with the properties of that list alone, as far as it has them; whole if the list is empty.
+    /// Returns the record with only those of its properties; all of them if the list is empty.
     package static func selecting(_ names: [PropertyName], from record: JSON) -> JSON {
         if names.isEmpty { return record }
         var selected = JSON.object

@@ -1,8 +1,8 @@
-/// Why a query means nothing: what, and where in the text it was read from, if it was.
+/// The reason against a query, and its position in the text, if the query was read from one.
 struct QueryFault: Error, Sendable {
     let reason: String
     let position: Int?
-    /// Whether it means something, but nothing that is run here.
+    /// Whether the query is valid but cannot be run here.
     let isUnsupported: Bool
 
     init(_ reason: String, at position: Int? = nil) {
@@ -17,12 +17,12 @@ struct QueryFault: Error, Sendable {
         isUnsupported = true
     }
 
-    /// The fault of a query that is a tree.
+    /// Returns the error of a query that is a tree.
     func error(table: String?) -> SluiceError {
         SluiceError(isUnsupported ? .unsupported : .invalidQuery, reason, table: table)
     }
 
-    /// The fault of a query that is a text.
+    /// The error of a query that is a text.
     var syntaxError: QuerySyntaxError {
         QuerySyntaxError(reason: reason, position: position ?? 0, isUnsupported: isUnsupported)
     }

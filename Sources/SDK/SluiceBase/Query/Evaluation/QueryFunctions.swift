@@ -1,9 +1,9 @@
-/// What the functions of queries mean: used by the evaluator as they are, and by SQL stores as functions of their own.
+/// The functions of queries: the evaluator calls them directly, and SQL stores register them as SQL functions.
 ///
 /// Text counts in Unicode scalars, and letters compare exactly. An argument that is null or of the wrong kind makes the
 /// result null.
 package enum QueryFunctions {
-    /// The numbers of arguments that the function takes.
+    /// Returns the allowed numbers of arguments.
     package static func argumentCounts(_ function: QueryFunction) -> ClosedRange<Int> {
         switch function {
         case .contains, .startswith, .endswith, .indexof, .concat, .distance, .matchesPattern, .hassubset,
@@ -18,7 +18,7 @@ package enum QueryFunctions {
         }
     }
 
-    /// What is wrong with that number of arguments; nil if nothing is.
+    /// Returns the mistake in that number of arguments; nil if there is none.
     package static func countMistake(_ function: QueryFunction, _ count: Int, called name: String? = nil) -> String? {
         let counts = argumentCounts(function)
         if counts.contains(count) { return nil }
@@ -26,7 +26,7 @@ package enum QueryFunctions {
         return "\(name ?? function.rawValue) takes \(wanted) arguments, not \(count)"
     }
 
-    /// The function's value.
+    /// Returns the function's value.
     package static func value(of function: QueryFunction, _ arguments: [QueryValue]) -> QueryValue {
         guard argumentCounts(function).contains(arguments.count), let first = arguments.first else { return .null }
         switch function {
@@ -98,14 +98,13 @@ package enum QueryFunctions {
         }
     }
 
-    /// The part that begins after `start` scalars and is `count` scalars long, as far as there is one. A negative
-    /// start or count stands for 0.
+    /// Returns up to `count` scalars after the first `start` ones. A negative start or count counts as 0.
     private static func substring(_ text: String, _ start: Int64, _ count: Int64) -> String {
         let rest = text.unicodeScalars.dropFirst(Int(max(0, start)))
         return String(rest.prefix(Int(max(0, count))))
     }
 
-    /// The byte at which `part` begins for the first time.
+    /// Returns the first byte offset of `part`; nil if it is not there.
     private static func offset(of part: String, in whole: String) -> Int? {
         let part = Array(part.utf8)
         let whole = Array(whole.utf8)
@@ -125,15 +124,16 @@ package enum QueryFunctions {
 
     private static func index(of part: String, in whole: String) -> Int64 {
         guard let offset = offset(of: part, in: whole) else { return -1 }
-        // As many scalars as there are bytes that begin one.
+        // The number of scalars is the number of bytes that begin one.
         return Int64(whole.utf8.prefix(offset).count { $0 & 0xC0 != 0x80 })
     }
 
-    /// The longest text that `replace` makes of a shorter one, in bytes. It grows by every level of nesting, so that a
+    /// The longest result of `replace` for a shorter text, in bytes. Every level of nesting multiplies the length, so a
     /// short query could fill all memory.
     private static let longestReplaced = 65_536
 
-    /// Every `part` replaced, from the left; nothing is where `part` is empty. Nil if the text grows beyond its limit.
+    /// Replaces every `part`, from the left; an empty `part` changes nothing. Returns nil if the text exceeds its
+    /// limit.
     private static func replacing(_ part: String, by replacement: String, in whole: String) -> String? {
         if part.isEmpty { return whole }
         let part = Array(part.utf8)
@@ -151,7 +151,7 @@ package enum QueryFunctions {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Without the white space (as Unicode says what that is) at both ends.
+    /// Returns the text without the white space (by Unicode's definition) at both ends.
     private static func trimmed(_ text: String) -> String {
         let scalars = text.unicodeScalars
         let isContent = { (scalar: Unicode.Scalar) in !scalar.properties.isWhitespace }

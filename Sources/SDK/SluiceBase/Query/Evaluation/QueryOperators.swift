@@ -1,14 +1,14 @@
-/// What the operators of queries mean. Everything that answers queries calls these, or does what is provably the same.
+/// The operators of queries. Every query engine calls these, or computes provably the same.
 package enum QueryOperators {
-    /// `eq`: null equals null; values of different kinds are not equal, except that a string beside a date, a
-    /// time of day or a GUID is read as one. Never null.
+    /// Returns the result of `eq`: null equals null. Values of different kinds are not equal, but a string beside a
+    /// date, a time of day or a GUID is read as one. Never null.
     package static func equal(_ left: QueryValue, _ right: QueryValue) -> Bool {
         if left.isNull && right.isNull { return true }
         return order(left, right) == 0
     }
 
-    /// The order of two values (-1, 0 or 1), or nil where they have none: with null, with an object or array, and
-    /// between different kinds, except that a string beside a date, a time of day or a GUID is read as one.
+    /// Returns the order of two values (-1, 0 or 1), or nil where they have none: with null, with an object or array,
+    /// and between different kinds. A string beside a date, a time of day or a GUID is read as one.
     package static func order(_ left: QueryValue, _ right: QueryValue) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
@@ -29,18 +29,18 @@ package enum QueryOperators {
         }
     }
 
-    /// `in`: whether the value equals one of those. Never null.
+    /// Returns the result of `in`: whether the value equals one of those. Never null.
     package static func isMember(_ value: QueryValue, of values: [QueryValue]) -> Bool {
         values.contains { equal(value, $0) }
     }
 
-    /// The order of two strings by code point.
+    /// Returns the order of two strings by code point.
     static func order(_ left: String, _ right: String) -> Int {
         if left.utf8.elementsEqual(right.utf8) { return 0 }
         return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
     }
 
-    /// A comparison's result, by its operator. Never null.
+    /// Returns the result of a comparison. Never null.
     package static func compare(
         _ operation: QueryExpression.BinaryOperator, _ left: QueryValue, _ right: QueryValue
     ) -> Bool {
@@ -59,15 +59,15 @@ package enum QueryOperators {
         }
     }
 
-    /// The order in which sorting puts two values: null, then false and true, numbers, strings and dates, and last
-    /// objects and arrays, which are all equal here.
+    /// Returns the sort order of two values: null, then false and true, numbers, strings and dates, and last objects
+    /// and arrays, which are all equal here.
     package static func sortOrder(_ left: QueryValue, _ right: QueryValue) -> Int {
         let ranks = (rank(left), rank(right))
         if ranks.0 != ranks.1 { return ranks.0 < ranks.1 ? -1 : 1 }
         return order(left, right) ?? 0
     }
 
-    /// A value's place among the kinds when sorting.
+    /// Returns the rank of a value's kind in sorting.
     package static func rank(_ value: QueryValue) -> Int64 {
         switch value {
         case .null: 0
@@ -78,8 +78,8 @@ package enum QueryOperators {
         }
     }
 
-    /// Arithmetic. Null, and what is not a number, make it null; so does division by zero. Between two integers the
-    /// result is an integer (`div` and `mod` truncate towards zero) unless it is beyond `Int64`: then it is a double.
+    /// Returns the result of arithmetic. Null, a value that is not a number, and division by zero make it null. Two
+    /// integers have an integer result (`div` and `mod` truncate towards zero), or a double if it is beyond `Int64`.
     package static func arithmetic(
         _ operation: QueryExpression.BinaryOperator, _ left: QueryValue, _ right: QueryValue
     ) -> QueryValue {
@@ -108,7 +108,7 @@ package enum QueryOperators {
         }
     }
 
-    /// Arithmetic with dates and durations: null beyond what there are moments and lengths for.
+    /// Returns the result of arithmetic with dates and durations; null beyond their ranges.
     private static func times(
         _ operation: QueryExpression.BinaryOperator, _ left: QueryValue, _ right: QueryValue
     ) -> QueryValue {
@@ -145,8 +145,8 @@ package enum QueryOperators {
         return .duration(ticks)
     }
 
-    /// `has`: whether the value of an enumeration, a text of members' names or a number, has all those flags. Null
-    /// where the two are not of one of these kinds.
+    /// Returns the result of `has`: whether the value of an enumeration, a text of members' names or a number, has all
+    /// those flags. Null where the two are not of one of these kinds.
     package static func has(_ value: QueryValue, _ flags: QueryValue) -> QueryValue {
         switch (value, flags) {
         case (.string(let names), .string(let wanted)):
@@ -165,7 +165,7 @@ package enum QueryOperators {
         }
     }
 
-    /// The number with its sign changed; null for what is not a number.
+    /// Returns the number with its sign changed; null for any other value.
     package static func negate(_ value: QueryValue) -> QueryValue {
         switch value {
         case .duration(let length): length == .min ? .null : .duration(-length)

@@ -1,4 +1,4 @@
-/// What is known of an expression's value before there is a record.
+/// The type of an expression's value, as far as it is known without a record.
 enum QueryType: String, Sendable {
     /// Always null.
     case null
@@ -36,20 +36,20 @@ enum QueryType: String, Sendable {
     /// Whether SQL compares two values of this type as queries do.
     var isComparedBySQL: Bool { self == .bool || self == .number || self == .string || self == .date }
 
-    /// Whether a value of this type may be one of `type`.
+    /// Returns whether a value of this type may be one of `type`.
     func mayBe(_ type: QueryType) -> Bool { self == type || self == .null || self == .any }
 
-    /// Whether values of the two types may be compared at all.
+    /// Returns whether values of the two types may be compared at all.
     func isComparable(with other: QueryType) -> Bool {
         mayBe(other) || other.mayBe(self) || (self == .string && other.isToldByStrings)
             || (other == .string && isToldByStrings)
     }
 
-    /// Whether a string beside such a value is read as one.
+    /// Whether a string beside a value of this type is read as one.
     private var isToldByStrings: Bool {
         self == .date || self == .time || self == .guid || self == .duration
     }
 
-    /// Whether arithmetic with such a value is about moments and lengths of time.
+    /// Whether arithmetic with this type computes points and lengths of time.
     var isTime: Bool { self == .date || self == .duration }
 }

@@ -1,15 +1,14 @@
-/// What a part of a query amounts to for one record: the values that queries know, on which every place that answers
-/// queries agrees.
+/// The value of a part of a query for one record. All query engines agree on these values.
 package enum QueryValue: Sendable {
-    /// No value: null in the record, absent, or the result of what has none.
+    /// No value: null in the record, absent, or a result without a value.
     case null
     case bool(Bool)
     case integer(Int64)
-    /// A number that is no `Int64`; never NaN.
+    /// A number outside of `Int64`; never NaN.
     case real(Double)
     case string(String)
     case date(Timestamp)
-    /// A time of day, on 1970-01-01. Records hold values of this kind and of the next two as strings.
+    /// A time of day, on 1970-01-01. Records hold times of day, durations and GUIDs as strings.
     case time(Timestamp)
     /// A length of time in ticks of 100 ns.
     case duration(Int64)
@@ -17,10 +16,10 @@ package enum QueryValue: Sendable {
     case guid(String)
     /// An object that is a place; like ``other`` except for its distance from others.
     case point(GeographyPoint)
-    /// An object or an array: there, but neither equal to anything nor in any order.
+    /// An object or an array: a value, but neither equal to anything nor ordered.
     case other
 
-    /// A property that no column is declared for: what it is, is what its JSON is.
+    /// The value of a property without a declared column, typed by its JSON.
     package init(_ json: JSON?) {
         guard let json else {
             self = .null
@@ -36,7 +35,7 @@ package enum QueryValue: Sendable {
         }
     }
 
-    /// A property with a declared column: a value that is not of the column's type counts as null.
+    /// The value of a property with a declared column; null where it does not have the column's type.
     package init(_ json: JSON?, declared type: TableSchema.ColumnType) {
         switch (type, QueryValue(json)) {
         case (.string, .string(let text)): self = .string(text)
@@ -51,7 +50,7 @@ package enum QueryValue: Sendable {
         }
     }
 
-    /// A number: as an integer if it was written as one, else as its nearest double.
+    /// A number: an integer if it is stored as one, otherwise its nearest double.
     package init(_ number: JSONNumber) {
         switch number.storage {
         case .int(let value): self = .integer(value)
@@ -79,7 +78,7 @@ package enum QueryValue: Sendable {
         }
     }
 
-    /// A result of arithmetic; what is not a number is null.
+    /// A result of arithmetic; NaN becomes null.
     init(real: Double) { self = real.isNaN ? .null : .real(real) }
 
     /// The truth value, if there is one.
@@ -95,7 +94,7 @@ package enum QueryValue: Sendable {
         if case .null = self { true } else { false }
     }
 
-    /// The integer that the value is, if it is one, as an index or a length.
+    /// The value as an integer, for an index or a length; nil if it is not one.
     var wholeNumber: Int64? {
         switch self {
         case .integer(let value): value
@@ -108,7 +107,7 @@ package enum QueryValue: Sendable {
         if case .point(let value) = self { value } else { nil }
     }
 
-    /// The time of day that the value is or, being a string, tells.
+    /// The time of day, from the value or its text.
     var timeOfDay: Timestamp? {
         switch self {
         case .time(let value): value
@@ -117,7 +116,7 @@ package enum QueryValue: Sendable {
         }
     }
 
-    /// The length of time that the value is or, being a string, tells.
+    /// The duration in ticks, from the value or its text.
     var duration: Int64? {
         switch self {
         case .duration(let value): value
@@ -126,7 +125,7 @@ package enum QueryValue: Sendable {
         }
     }
 
-    /// The GUID that the value is or, being a string, tells; in small letters.
+    /// The GUID in small letters, from the value or its text.
     var guid: String? {
         switch self {
         case .guid(let value): value
@@ -135,7 +134,7 @@ package enum QueryValue: Sendable {
         }
     }
 
-    /// The point in time that the value is or, being a string, tells.
+    /// The point in time, from the value or its text.
     var timestamp: Timestamp? {
         switch self {
         case .date(let value): value

@@ -1,5 +1,5 @@
-/// A query's expression whose types have been found and agree. The evaluator runs it and the SQL printer prints it, so
-/// that both see the same columns and refuse the same queries.
+/// An expression of a query with its types checked. The evaluator runs it and the SQL printer prints it, so that both
+/// see the same columns and refuse the same queries.
 struct TypedExpression: Sendable {
     enum Node: Sendable {
         case constant(QueryValue)
@@ -11,18 +11,18 @@ struct TypedExpression: Sendable {
         case call(QueryFunction)
         /// Whether the operand equals one of these.
         case membership([QueryValue])
-        /// What a path leads to, and the expression itself.
+        /// The value at a path's end; also the source expression.
         case path(TypedPath, QueryExpression)
-        /// Whether the operand equals an element of the collection that a path leads to, and the expression itself.
+        /// Whether the operand equals an element of the collection at a path's end; also the source expression.
         case isElement(TypedPath, QueryExpression)
-        /// The operands are conditions and values by turns.
+        /// The operands are conditions and values in turn.
         case choice
     }
 
     let node: Node
     let type: QueryType
     let operands: [TypedExpression]
-    /// How many levels the expression has, itself included.
+    /// The number of levels of the expression, itself included.
     let depth: Int
 
     init(_ node: Node, _ type: QueryType, _ operands: [TypedExpression] = []) {

@@ -1,12 +1,12 @@
-/// A path whose steps have been found to make sense.
+/// A checked path.
 struct TypedPath: Sendable {
-    /// Where a path begins.
+    /// The start of a path.
     enum Root: Sendable {
-        /// The record that is asked about, or inside `/$filter(` the element.
+        /// The queried record, or inside `/$filter(` the element.
         case record
-        /// The record that is asked about, wherever it is written.
+        /// The queried record, at every position.
         case it
-        /// The element of that variable; the inner of two that have the same name.
+        /// The element of that variable; of two with the same name, the inner one.
         case variable(PropertyName)
     }
 
@@ -16,19 +16,19 @@ struct TypedPath: Sendable {
         case property(PropertyName, TableSchema.ColumnType?)
         /// Along a navigation property.
         case navigation(TableSchema.Reference, TableSchema?)
-        /// To the elements that pass.
+        /// To the elements that pass the condition.
         case filter(TypedExpression)
-        /// To the number of elements: of those that pass and match.
+        /// To the number of elements that pass the condition and match the search.
         case count(TypedExpression?, QuerySearch?)
-        /// To whether there is an element, for which the condition is true.
+        /// To the answer whether the condition is true for any element.
         case any(PropertyName, TypedExpression?)
-        /// To whether the condition is true for all elements.
+        /// To the answer whether the condition is true for all elements.
         case all(PropertyName, TypedExpression)
     }
 
     var root: Root
     var steps: [Step]
-    /// What the path leads to.
+    /// The type of the value at the path's end.
     var type = QueryType.any
 
     /// Whether the path, or one in it, follows a navigation property.
@@ -56,10 +56,10 @@ extension TypedExpression {
     }
 }
 
-/// Gives a query the records of other tables, so that its paths can follow navigation properties.
+/// Provides a query with the records of other tables, so that its paths can follow navigation properties.
 public protocol QueryRelations: Sendable {
-    /// The columns of the table; nil if none are declared.
+    /// Returns the columns of the table; nil if none are declared.
     func schema(of table: String) -> TableSchema?
-    /// The records of the table whose property has the value, in the order of their ids.
+    /// Returns the table's records with that property value, in the order of their ids.
     func records(of table: String, where column: PropertyName, equals value: JSON) -> [JSON]
 }

@@ -1,10 +1,10 @@
-/// The values of parameter aliases, each read when it is first used.
+/// The values of parameter aliases; each is read on first use.
 final class ODataAliases {
     private let texts: [PropertyName: ODataScanner]
-    /// The aliases of the options around.
+    /// The aliases of the enclosing options.
     private let outer: ODataAliases?
     private var values: [PropertyName: ODataParser.Part] = [:]
-    /// The aliases whose values are being read: those that name each other in a circle have none.
+    /// The aliases being read: those that name each other in a circle have no value.
     private var reading: Set<PropertyName> = []
 
     init(_ texts: [PropertyName: ODataScanner], outer: ODataAliases? = nil) {
@@ -12,7 +12,7 @@ final class ODataAliases {
         self.outer = outer
     }
 
-    /// The aliases among parameters that are decoded already.
+    /// Takes the aliases from decoded parameters.
     convenience init(_ parameters: [(name: String, value: String)]) throws(QuerySyntaxError) {
         var texts: [PropertyName: ODataScanner] = [:]
         for (name, value) in parameters where name.hasPrefix("@") {
@@ -22,7 +22,7 @@ final class ODataAliases {
         self.init(texts)
     }
 
-    /// The alias's value; nil if the request gives none, or one that means something else where the alias stands.
+    /// Returns the alias's value; nil if the request has none, or one with another meaning at this position.
     func value(
         of name: PropertyName, _ parser: ODataParser, at place: Int
     ) throws(QuerySyntaxError) -> ODataParser.Part? {
@@ -35,7 +35,7 @@ final class ODataAliases {
             throw parser.scanner.error("the alias @\(name) is part of its own value", at: place)
         }
         defer { reading.remove(name) }
-        // A value stands wherever it is named, so it knows no variables.
+        // The value may be used at several positions, so it knows no variables.
         var reader = ODataParser(scanner: scanner, maximumDepth: parser.maximumDepth, columns: parser.columns)
         reader.aliases = self
         guard reading.count <= 16 else { throw reader.tooDeep(at: 0) }

@@ -1,6 +1,6 @@
 // The constants of both generations of OData. (OData v2 overview, 6; OData v4.01 ABNF, 7; v3's suffixes L, M, f and d.)
 extension ODataScanner {
-    /// A constant that begins with a quote, a digit or a sign.
+    /// Reads a constant that begins with a quote, a digit or a sign.
     ///
     /// - Parameter isBeforeColon: whether a colon may end it.
     mutating func literal(isBeforeColon: Bool = false) throws(QuerySyntaxError) -> QueryLiteral {
@@ -21,7 +21,7 @@ extension ODataScanner {
         throw error("\"\(word)\" is neither a number nor a date", at: start)
     }
 
-    /// A constant of the form `datetime'…'`, after its name.
+    /// Reads a constant of the form `datetime'…'`, after its name.
     mutating func prefixedLiteral(_ prefix: String, at place: Int) throws(QuerySyntaxError) -> QueryLiteral {
         let text = try quoted()
         func refused(_ kind: String) -> QuerySyntaxError { error("\"\(text)\" is not \(kind)", at: place) }
@@ -58,8 +58,8 @@ extension ODataScanner {
         }
     }
 
-    /// `cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)`, after the parenthesis: a constant and its type. Nil if the
-    /// type is not one of Edm's.
+    /// Reads `cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)`, after the parenthesis: a constant and its type.
+    /// Returns nil if the type is not one of Edm's.
     mutating func castLiteral(at place: Int) throws(QuerySyntaxError) -> QueryLiteral? {
         skipSpace()
         let text = next == "'" ? try quoted() : bareWord()
@@ -78,7 +78,7 @@ extension ODataScanner {
         run { $0.isASCII && (Self.continuesIdentifier($0) || "-+.:".unicodeScalars.contains($0)) }
     }
 
-    /// The constant that a text is as a value of one of Edm's types.
+    /// Returns a text as a constant of one of Edm's types; nil if it does not fit.
     private static func literal(_ text: String, ofType type: String) -> QueryLiteral? {
         switch type {
         case "Edm.DateTimeOffset", "Edm.DateTime": Timestamp(text).map(QueryLiteral.date)
@@ -108,7 +108,7 @@ extension ODataScanner {
         }
     }
 
-    /// A number by JSON's grammar, zeros and a plus before it allowed.
+    /// Reads a number by JSON's grammar, and also accepts leading zeros and a plus sign.
     private static func number(_ text: String) -> JSONNumber? {
         let sign = text.hasPrefix("-") ? "-" : ""
         let digits = text.hasPrefix("+") ? text.dropFirst() : text.dropFirst(sign.count)
@@ -118,20 +118,20 @@ extension ODataScanner {
         return JSONNumber(text: sign + (needsZero ? "0" : "") + rest)
     }
 
-    /// The number as one that is not an integer: `10M div 4` is 2.5.
+    /// Returns the number as a non-integer: `10M div 4` is 2.5.
     private static func real(_ number: JSONNumber) -> JSONNumber {
         guard case .int(let value) = number.storage else { return number }
         return Int64(exactly: Double(value)) == value ? JSONNumber(Double(value)) ?? number : number
     }
 
-    /// A time of day as v3 writes it: `PT18H33M45.876S`, without the parts that are zero.
+    /// Reads v3's form of a time of day: `PT18H33M45.876S`, without the parts that are zero.
     private static func timeOfDay(duration text: String) -> Timestamp? {
         guard text.hasPrefix("PT"), let ticks = QueryDuration.ticks(text) else { return nil }
         let day = 86_400 * Timestamp.ticksPerSecond
         return (0..<day).contains(ticks) ? Timestamp(ticks: ticks) : nil
     }
 
-    /// `POINT(13.4 52.5)`, with `SRID=4326;` before it or not. (OData v4.01 ABNF, fullPointLiteral.)
+    /// Reads `POINT(13.4 52.5)`, with or without `SRID=4326;` before it. (OData v4.01 ABNF, fullPointLiteral.)
     private static func point(_ text: String) -> GeographyPoint? {
         var rest = text.lowercased()[...]
         if rest.hasPrefix("srid=4326;") { rest = rest.dropFirst(10) }
@@ -145,7 +145,7 @@ extension ODataScanner {
         return GeographyPoint(longitude: longitude.double, latitude: latitude.double)
     }
 
-    /// Members of an enumeration, by name or number, with commas between them.
+    /// Whether the text lists members of an enumeration, by name or number, with commas between them.
     static func isEnumeration(_ text: String) -> Bool {
         text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { member in
             var scalars = member.unicodeScalars[...]
@@ -156,7 +156,7 @@ extension ODataScanner {
         }
     }
 
-    /// Base64 by either alphabet, with its padding or without.
+    /// Whether the text is base64 in either alphabet, with or without padding.
     private static func isBase64(_ text: String) -> Bool {
         let content = text.utf8.prefix { $0 != UInt8(ascii: "=") }
         let padding = text.utf8.count - content.count
@@ -172,7 +172,7 @@ extension ODataScanner {
 
 /// The text of a place or a shape: `SRID=0;Polygon((1 1,2 2,3 3,1 1))`. (OData v4.01 ABNF, 7.)
 enum ODataShape {
-    /// Whether the text is one.
+    /// Returns whether the text is a valid shape.
     static func isValid(_ text: String) -> Bool {
         var rest = Array(text.lowercased().utf8)[...]
         if rest.starts(with: "srid=".utf8) {
@@ -219,7 +219,7 @@ enum ODataShape {
             return skip(")")
         }
 
-        /// Two to four numbers.
+        /// Reads two to four numbers.
         mutating func position() -> Bool {
             var count = 0
             while count < 4 {

@@ -1,10 +1,10 @@
 /// Property names in OData text.
 ///
-/// A name that OData's grammar does not allow, or that it would read as something else, is written with `_xHHHH_` for
-/// the characters in the way, as the servers' own mapping of names to identifiers does it (XML names in .NET). So no
-/// name can change a query's meaning.
+/// A name that OData's grammar does not allow, or reads as something else, is written with `_xHHHH_` for the characters
+/// in the way. The servers' own mapping of names to identifiers does the same (XML names in .NET). So no name can
+/// change a query's meaning.
 package enum ODataName {
-    /// Whether a text reads the name as something else: an operator or a constant.
+    /// Returns whether a text reads the name as something else: an operator or a constant.
     private static func isReserved(_ name: String) -> Bool {
         guard (3...5).contains(name.utf8.count) else { return false }
         if name == "null" || name == "INF" || name == "NaN" { return true }
@@ -12,7 +12,7 @@ package enum ODataName {
         return word == "not" || word == "true" || word == "false"
     }
 
-    /// A name that is no property's, as a type's: as it stands, if texts can have it.
+    /// Returns the name of something other than a property, such as a type: unchanged, if texts allow it.
     static func plain(_ name: String) -> String {
         let isName = name.unicodeScalars.allSatisfy {
             ODataScanner.continuesIdentifier($0) || ".#()".unicodeScalars.contains($0)
@@ -20,7 +20,7 @@ package enum ODataName {
         return isName && !name.isEmpty ? name : encoded(PropertyName(name))
     }
 
-    /// The name as it is written; `taken` are the variables that mean something else there.
+    /// Returns the name's OData text; `taken` are variables, which would be read instead.
     package static func encoded(_ name: PropertyName, taken: [PropertyName] = []) -> String {
         let scalars = Array(name.text.unicodeScalars)
         var output = ""
@@ -29,7 +29,7 @@ package enum ODataName {
                 index == 0
                 ? ODataScanner.beginsIdentifier(scalar) && !isReserved(name.text) && !taken.contains(name)
                 : ODataScanner.continuesIdentifier(scalar)
-            // What is not allowed will be written with an underscore as its first character.
+            // A disallowed character will be written with an underscore first.
             let code = code(scalars[index...]) { $0 == "_" || !ODataScanner.continuesIdentifier($0) }
             if isAllowed && code == nil {
                 output.unicodeScalars.append(scalar)
@@ -41,7 +41,7 @@ package enum ODataName {
         return output
     }
 
-    /// The name that was written so.
+    /// Returns the name for an OData text.
     package static func decoded(_ name: String) -> PropertyName {
         if !name.contains("_x") { return PropertyName(name) }
         let scalars = Array(name.unicodeScalars)
@@ -59,7 +59,7 @@ package enum ODataName {
         return PropertyName(String(output))
     }
 
-    /// The character that a `_xHHHH_` here stands for, and the length of that; `isEnd` tells the last underscore.
+    /// Returns the character of a `_xHHHH_` here, and the length of that escape; `isEnd` accepts the last underscore.
     private static func code(
         _ scalars: ArraySlice<Unicode.Scalar>, isEnd: (Unicode.Scalar) -> Bool = { $0 == "_" }
     ) -> (Unicode.Scalar, Int)? {
@@ -73,11 +73,11 @@ package enum ODataName {
     }
 }
 
-/// Which column a name in a text means; nil where there is none of that name.
+/// A function that maps names in a text to columns; nil for an unknown name.
 package typealias ODataColumns = (PropertyName) -> PropertyName?
 
 extension ODataScanner {
-    /// The column that the name, as it is written at that place, means.
+    /// Returns the column for the name as it is written at that position.
     func column(_ written: String, _ columns: ODataColumns, at place: Int) throws(QuerySyntaxError) -> PropertyName {
         let name = ODataName.decoded(written)
         guard let column = columns(name) else { throw error("there is no column \"\(name)\"", at: place) }

@@ -1,7 +1,7 @@
 extension ODataOptions {
     /// The options as `$filter=…&$top=…`, not percent-encoded: names and values in the order of the specification.
     ///
-    /// Aliases are left out, because every place that named one has its value.
+    /// Aliases are left out, because their values have replaced them.
     public var parameters: [(name: String, value: String)] {
         var parameters: [(name: String, value: String)] = []
         func add(_ name: String, _ value: String?) {
@@ -27,7 +27,7 @@ extension ODataOptions {
         return parameters + custom.map { ($0.name, $0.value) }
     }
 
-    /// What stands between the parentheses after an item; empty if nothing is asked.
+    /// The text of the options in parentheses after an item; empty without options.
     fileprivate var nested: String {
         let parts = parameters.map { "\($0.name)=\($0.value)" }
         return parts.isEmpty ? "" : "(\(parts.joined(separator: ";")))"
@@ -54,12 +54,12 @@ extension ComputedProperty {
 }
 
 extension SelectItem {
-    /// The item as it is written.
+    /// The item as OData text.
     public var odata: String { path.odata + options.nested }
 }
 
 extension ExpandItem {
-    /// The item as it is written.
+    /// The item as OData text.
     public var odata: String {
         let suffix =
             switch part {
@@ -91,7 +91,7 @@ extension SelectStep {
 }
 
 extension QuerySearch {
-    /// The search as it is written.
+    /// The search as OData text.
     public var odata: String {
         switch self {
         case .phrase(let text):
@@ -108,7 +108,7 @@ extension QuerySearch {
 }
 
 extension QueryTransformation {
-    /// The transformations as they are written.
+    /// Returns the transformations as OData text.
     static func odata(_ transformations: [QueryTransformation]) -> String {
         transformations.map(\.odata).joined(separator: "/")
     }

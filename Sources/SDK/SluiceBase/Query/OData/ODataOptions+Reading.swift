@@ -1,12 +1,12 @@
 extension ODataOptions {
-    /// Reads the part of a URL after the `?`, percent-encoded as it stands there.
+    /// Reads the part of a URL after the `?`, percent-encoded as it is there.
     ///
-    /// Names of options may be in any case, and without their `$`. What is read need not be run by every store and
-    /// server: see docs/queries.md.
+    /// Names of options may be in any case, and without their `$`. A valid option may still not be run by every store
+    /// and server: see docs/queries.md.
     ///
     /// - Parameters:
-    ///   - query: the text; 64 KB at the most.
-    ///   - columns: what the names in the text mean; nil where there is no column of that name.
+    ///   - query: the text, of at most 64 KB.
+    ///   - columns: maps the names in the text to columns; nil for an unknown name.
     /// - Throws: ``QuerySyntaxError`` with the place in the option's value, and the option's name in the reason.
     public init(_ query: String) throws(QuerySyntaxError) { try self.init(query, columns: { $0 }) }
 
@@ -32,7 +32,7 @@ extension ODataOptions {
         try self.init(pairs, columns)
     }
 
-    /// Reads options that are decoded already.
+    /// Reads decoded options.
     package init(
         _ parameters: [(name: String, value: String)], columns: @escaping ODataColumns = { $0 }
     ) throws(QuerySyntaxError) {
@@ -106,7 +106,7 @@ extension ODataOptions {
         }
     }
 
-    /// The longest text of options that is read, in bytes.
+    /// The longest accepted text of options, in bytes.
     package static let maximumLength = 65_536
 
     private static let systemNames: Set<String> = [
@@ -121,11 +121,12 @@ extension ODataOptions {
 
     private static func isSystem(_ name: String) -> Bool { name.hasPrefix("$") || systemName(name.lowercased()) != nil }
 
-    /// Whether a service may have an option of that name of its own.
+    /// Returns whether a service may have an option of its own with that name.
     private static func isName(_ name: String) -> Bool { !name.unicodeScalars.contains { $0 == " " || $0 == "\t" } }
 }
 
-/// A text whose percent escapes are replaced, and where an escape stood for a character that separates options.
+/// A text with its percent escapes replaced, and the positions at which an escape was a character that separates
+/// options.
 private struct PercentDecoded {
     private(set) var text: String
     private(set) var separators: Set<Int> = []

@@ -1,6 +1,6 @@
 // `$apply`. (OData Extension for Data Aggregation 4.0, 3.)
 extension ODataParser {
-    /// One transformation after another, with `/` between them.
+    /// Reads transformations with `/` between them.
     mutating func transformations(level: Int) throws(QuerySyntaxError) -> [QueryTransformation] {
         guard level < maximumDepth else { throw tooDeep(at: scanner.position) }
         var transformations: [QueryTransformation] = []
@@ -58,7 +58,7 @@ extension ODataParser {
         return .other(name, try balancedText())
     }
 
-    /// `Amount with sum as Total,$count as Number`, and the parenthesis; nil if it says more than that.
+    /// Reads `Amount with sum as Total,$count as Number`, and the parenthesis; nil for any other syntax.
     private mutating func aggregates(level: Int) throws(QuerySyntaxError) -> [QueryAggregate]? {
         var aggregates: [QueryAggregate] = []
         repeat {
@@ -96,7 +96,7 @@ extension ODataParser {
         return aggregates
     }
 
-    /// `(a,b/c),aggregate(…)`, and the parenthesis; nil if it groups by something else, as `rollup`.
+    /// Reads `(a,b/c),aggregate(…)`, and the parenthesis; nil for other groupings, such as `rollup`.
     private mutating func group(level: Int) throws(QuerySyntaxError) -> QueryTransformation? {
         try scanner.expect("(")
         var paths: [[PropertyName]] = []
@@ -119,7 +119,7 @@ extension ODataParser {
         return .group(paths, then)
     }
 
-    /// The text up to the parenthesis that belongs to one before, and that parenthesis.
+    /// Reads the text up to the closing parenthesis of an open one, and that parenthesis.
     private mutating func balancedText() throws(QuerySyntaxError) -> String {
         let start = scanner.position
         var depth = 0

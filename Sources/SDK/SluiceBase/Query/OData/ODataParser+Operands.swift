@@ -1,4 +1,4 @@
-// What stands between operators, except for paths.
+// Operands, except for paths.
 extension ODataParser {
     mutating func operand(level: Int) throws(QuerySyntaxError) -> Part {
         scanner.skipSpace()
@@ -19,14 +19,14 @@ extension ODataParser {
         }
     }
 
-    /// What begins with a name: a constant, an operator, a function, a property or a path.
+    /// Reads an operand that begins with a name: a constant, an operator, a function, a property or a path.
     private mutating func named(level: Int) throws(QuerySyntaxError) -> Part {
         let start = scanner.position
         guard let name = scanner.identifier() else {
             throw scanner.error("expected a value, found \(scanner.found)")
         }
         if let constant = Self.constant(name), scanner.next != "(", scanner.next != "/" {
-            // A truth value is a comparison in v3, where it is a condition.
+            // v3 writes a truth value as a comparison where it is a condition.
             if case .bool = constant { return leaf(.literal(constant), at: start, size: 3) }
             return leaf(.literal(constant), at: start)
         }
@@ -50,7 +50,7 @@ extension ODataParser {
         return try path(from: name, level: level, at: start)
     }
 
-    /// What begins with a name that has dots: a function of `geo`, an enumeration's constant, or a path.
+    /// Reads an operand that begins with a dotted name: a function of `geo`, an enumeration's constant, or a path.
     private mutating func qualified(_ first: String, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         let name = try scanner.qualifiedName(first)
         if scanner.next == "'" {
@@ -85,7 +85,7 @@ extension ODataParser {
         }
     }
 
-    /// What begins with a minus: a number, or an operator on what follows.
+    /// Reads an operand that begins with a minus: a number, or an operator on the next operand.
     private mutating func signed(level: Int) throws(QuerySyntaxError) -> Part {
         let start = scanner
         _ = scanner.skip("-")
@@ -108,7 +108,7 @@ extension ODataParser {
         return try part(.unary(operation, operand.expression), of: [operand], at: place)
     }
 
-    /// A function's call, after its opening parenthesis.
+    /// Reads a function's call, after its opening parenthesis.
     private mutating func call(_ name: String, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         guard let function = ODataFunctions.named(name) else {
             throw scanner.error("there is no function \"\(name)\"", at: place)
@@ -130,7 +130,7 @@ extension ODataParser {
         return try part(.call(function, arguments.map(\.expression)), of: arguments, at: place)
     }
 
-    /// `case(X gt 0:1,true:0)`, after its opening parenthesis.
+    /// Reads `case(X gt 0:1,true:0)`, after its opening parenthesis.
     private mutating func choice(level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         var parts: [Part] = []
         let wasInChoice = isInChoice
@@ -149,7 +149,8 @@ extension ODataParser {
         return try part(.choice(choices), of: parts, at: place)
     }
 
-    /// `cast(x,Edm.String)` and `cast(Model.Type)`, after the parenthesis; a constant of a type of Edm is that constant.
+    /// Reads `cast(x,Edm.String)` and `cast(Model.Type)`, after the parenthesis; a constant with an Edm type is that
+    /// constant.
     private mutating func cast(level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         let start = scanner
         scanner.skipSpace()
@@ -181,7 +182,7 @@ extension ODataParser {
         return try part(.typed(operation, operand.expression, type), of: [operand], at: place)
     }
 
-    /// `[a,"b",'c']`.
+    /// Reads `[a,"b",'c']`.
     mutating func list(level: Int) throws(QuerySyntaxError) -> Part {
         let start = scanner.position
         _ = scanner.skip("[")
@@ -194,7 +195,7 @@ extension ODataParser {
         return try part(.list(elements.map(\.expression)), of: elements, at: start)
     }
 
-    /// `{"name":a,"other":"b"}`.
+    /// Reads `{"name":a,"other":"b"}`.
     private mutating func object(level: Int) throws(QuerySyntaxError) -> Part {
         let start = scanner.position
         _ = scanner.skip("{")
@@ -214,7 +215,7 @@ extension ODataParser {
         return try part(.object(members), of: values, at: start)
     }
 
-    /// A value in a list or an object: there strings may be JSON's.
+    /// Reads a value in a list or an object, where JSON strings are allowed.
     private mutating func element(_ level: Int) throws(QuerySyntaxError) -> Part {
         scanner.skipSpace()
         let start = scanner.position

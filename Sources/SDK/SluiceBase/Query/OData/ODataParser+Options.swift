@@ -1,6 +1,6 @@
-// The values of the query options, each from where the scanner stands to where it ends.
+// The values of the query options. Each is read from the scanner's position to its end.
 extension ODataParser {
-    /// Where query options stand.
+    /// The position of query options.
     enum OptionPlace {
         /// In the request.
         case request
@@ -19,7 +19,7 @@ extension ODataParser {
         }
     }
 
-    /// Reads the option of that name, in small letters, whose value begins here.
+    /// Reads the value of the option with that name, which is in small letters.
     mutating func option(
         _ name: String, into options: inout ODataOptions, isNested: Bool, level: Int
     ) throws(QuerySyntaxError) {
@@ -46,7 +46,7 @@ extension ODataParser {
         }
     }
 
-    /// A number without a sign and without zeros before it.
+    /// Reads a number without a sign and without leading zeros.
     mutating func wholeNumber() throws(QuerySyntaxError) -> Int {
         let start = scanner.position
         let digits = scanner.run { ("0"..."9").contains($0) }
@@ -57,7 +57,7 @@ extension ODataParser {
         return number
     }
 
-    /// `$orderby`, and where its keys stand.
+    /// Reads `$orderby`, and the positions of its keys.
     mutating func order(level: Int) throws(QuerySyntaxError) -> [(key: Query.SortKey, places: ODataPlaces)] {
         var keys: [(key: Query.SortKey, places: ODataPlaces)] = []
         repeat {
@@ -77,7 +77,7 @@ extension ODataParser {
         return keys
     }
 
-    /// `$compute`.
+    /// Reads `$compute`.
     mutating func compute(level: Int) throws(QuerySyntaxError) -> [ComputedProperty] {
         var properties: [ComputedProperty] = []
         repeat {
@@ -88,7 +88,7 @@ extension ODataParser {
         return properties
     }
 
-    /// `as Name`.
+    /// Reads `as Name`.
     mutating func alias() throws(QuerySyntaxError) -> PropertyName {
         scanner.skipSpace()
         guard scanner.skip(caseBlind: "as") else { throw scanner.error("expected \"as\", found \(scanner.found)") }
@@ -97,7 +97,7 @@ extension ODataParser {
         return ODataName.decoded(name)
     }
 
-    /// `$select`.
+    /// Reads `$select`.
     mutating func select(level: Int) throws(QuerySyntaxError) -> [SelectItem] {
         var items: [SelectItem] = []
         repeat {
@@ -120,7 +120,7 @@ extension ODataParser {
         return items
     }
 
-    /// `$expand`.
+    /// Reads `$expand`.
     mutating func expand(level: Int) throws(QuerySyntaxError) -> [ExpandItem] {
         var items: [ExpandItem] = []
         repeat {
@@ -144,7 +144,7 @@ extension ODataParser {
         return items
     }
 
-    /// `(a,b)`, the names of a function's parameters; nil if something else is in the parentheses.
+    /// Reads `(a,b)`, the names of a function's parameters; nil for anything else in the parentheses.
     private mutating func parameterNames() -> [String]? {
         guard scanner.skip("(") else { return nil }
         var names: [String] = []
@@ -155,7 +155,7 @@ extension ODataParser {
         return scanner.skip(")") ? names : nil
     }
 
-    /// A path of `$select` or `$expand`, up to `/$ref`, `/$count` or options in parentheses.
+    /// Reads a path of `$select` or `$expand`, up to `/$ref`, `/$count` or options in parentheses.
     private mutating func selectPath() throws(QuerySyntaxError) -> [SelectStep] {
         if scanner.skip("$") {
             guard scanner.skip(word: "value") else { throw scanner.error("expected $value") }
@@ -202,7 +202,7 @@ extension ODataParser {
         return .type(name)
     }
 
-    /// `($filter=…;$top=5)`: what is asked of an item.
+    /// Reads `($filter=…;$top=5)`: the options of an item.
     private mutating func options(in place: OptionPlace, level: Int) throws(QuerySyntaxError) -> ODataOptions {
         guard level < maximumDepth else { throw tooDeep(at: scanner.position) }
         _ = scanner.skip("(")
@@ -211,7 +211,7 @@ extension ODataParser {
         defer { (aliases, columns) = scopes }
         var options = ODataOptions()
         var seen: Set<String> = []
-        // Aliases are given before or after what names them.
+        // Aliases may be defined before or after their use.
         aliases = ODataAliases(nestedAliases(), outer: aliases)
         repeat {
             scanner.skipSpace()
@@ -235,7 +235,7 @@ extension ODataParser {
         return options
     }
 
-    /// The aliases that the options in these parentheses give, unread.
+    /// Returns the aliases of the options in these parentheses, unread.
     private func nestedAliases() -> [PropertyName: ODataScanner] {
         var ahead = self
         var texts: [PropertyName: ODataScanner] = [:]
@@ -255,7 +255,7 @@ extension ODataParser {
         return texts
     }
 
-    /// Passes an option's text, up to the `;` or `)` after it. False if neither is there.
+    /// Skips an option's text, up to the `;` or `)` after it. Returns false if neither is there.
     private mutating func skipOption() -> Bool {
         var depth = 0
         while let next = scanner.next {

@@ -1,13 +1,13 @@
 // Paths. (OData v4.01 part 2, 5.1.1.14 and 5.1.1.15.)
 extension ODataParser {
-    /// A path while it is read: its steps and what is inside them.
+    /// A path being read: its steps and the parts inside them.
     private struct Trail {
         var path: QueryPath
         var places: [ODataPlaces] = []
         var depth = 0
         var size = 0
 
-        /// Adds a step in which those parts are.
+        /// Adds a step that contains those parts.
         mutating func append(_ step: QueryPath.Step, at place: Int, _ parts: [Part] = []) {
             path.steps.append(step)
             places.append(ODataPlaces(place: place, operands: parts.map(\.places)))
@@ -16,14 +16,14 @@ extension ODataParser {
         }
     }
 
-    /// What begins with that name: a property, a variable, or a path from one of them.
+    /// Reads a path that begins with that name: a property, a variable, or a path from one of them.
     mutating func path(from name: String, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         if variables.contains(PropertyName(name)) {
             return try rest(of: Trail(path: QueryPath(.variable(PropertyName(name)), [])), level, at: place)
         }
         var trail = Trail(path: QueryPath(.record, []))
         if scanner.next == "(" {
-            // A key, which has constants alone: whatever else is between the parentheses was meant for a function.
+            // A key holds only constants: anything else between the parentheses means a function.
             let start = scanner.position
             _ = scanner.skip("(")
             trail.append(.property(try scanner.column(name, columns, at: place)), at: place)
@@ -40,7 +40,7 @@ extension ODataParser {
         return try rest(of: trail, level, at: place)
     }
 
-    /// What begins with that qualified name: a function, or a type and a property of it.
+    /// Reads a path that begins with that qualified name: a function, or a type and a property of it.
     mutating func path(fromQualified name: String, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         var trail = Trail(path: QueryPath(.record, []))
         if scanner.skip("(") {
@@ -53,7 +53,7 @@ extension ODataParser {
         return try rest(of: trail, level, at: place)
     }
 
-    /// What begins with a `$` or an `@`.
+    /// Reads a path that begins with a `$` or an `@`.
     mutating func rootedPath(level: Int) throws(QuerySyntaxError) -> Part {
         let start = scanner.position
         if scanner.skip("$") {
@@ -79,7 +79,7 @@ extension ODataParser {
         return try alias(PropertyName(first), level: level, at: start)
     }
 
-    /// An alias: its value, if it is known.
+    /// Reads an alias: its value, if it is known.
     private mutating func alias(_ name: PropertyName, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         guard let aliases, var value = try aliases.value(of: name, self, at: place) else {
             return try rest(of: Trail(path: QueryPath(.alias(name), [])), level, at: place)
@@ -103,7 +103,7 @@ extension ODataParser {
         return try rest(of: trail, level, at: place)
     }
 
-    /// The steps that follow.
+    /// Reads the further steps.
     private mutating func rest(of start: Trail, _ level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         var trail = start
         while scanner.skip("/") { try appendStep(to: &trail, level) }
@@ -180,7 +180,7 @@ extension ODataParser {
         }
     }
 
-    /// `x:x/Price gt 5`, and the closing parenthesis.
+    /// Reads `x:x/Price gt 5`, and the closing parenthesis.
     private mutating func lambda(_ level: Int) throws(QuerySyntaxError) -> (QueryLambda, Part) {
         guard let variable = scanner.identifier() else {
             throw scanner.error("expected a variable's name, found \(scanner.found)")
@@ -193,7 +193,7 @@ extension ODataParser {
         return (QueryLambda(PropertyName(variable), condition.expression), condition)
     }
 
-    /// `$count`, after its name: the number of elements, or of those that pass `($filter=…;$search=…)`.
+    /// Reads `$count`, after its name: the number of elements, or of those that pass `($filter=…;$search=…)`.
     private mutating func appendCount(to trail: inout Trail, _ level: Int, at place: Int) throws(QuerySyntaxError) {
         var filter: Part?
         var search: QuerySearch?
@@ -213,7 +213,7 @@ extension ODataParser {
         trail.append(.count(filter?.expression, search), at: place, filter.map { [$0] } ?? [])
     }
 
-    /// What is read about the elements of a collection: their names mean themselves.
+    /// Reads an expression about the elements of a collection, where names are not mapped to columns.
     mutating func ofElements<Value>(
         _ body: (inout ODataParser) throws(QuerySyntaxError) -> Value
     ) throws(QuerySyntaxError) -> Value {
@@ -223,7 +223,7 @@ extension ODataParser {
         return try body(&self)
     }
 
-    /// A key, after its opening parenthesis: one value, or several with names.
+    /// Reads a key, after its opening parenthesis: one value, or several with names.
     private mutating func appendKey(to trail: inout Trail, _ level: Int, at place: Int) throws(QuerySyntaxError) {
         let values = try arguments(level)
         let isKey = { (value: QueryExpression) in
@@ -239,7 +239,7 @@ extension ODataParser {
         trail.append(.key(values.map(\.argument)), at: place, values.map(\.part))
     }
 
-    /// Values with names or without, after the opening parenthesis.
+    /// Reads values with or without names, after the opening parenthesis.
     private mutating func arguments(
         _ level: Int
     ) throws(QuerySyntaxError) -> [(argument: QueryArgument, part: Part)] {

@@ -1,6 +1,6 @@
 // `$search`. (OData v4.01 part 2, 5.1.7 and its ABNF.)
 extension ODataParser {
-    /// What `$search` asks for. Inside another option's parentheses it ends before a `;` or their end.
+    /// Reads the value of `$search`. Inside another option's parentheses it ends before a `;` or their end.
     mutating func search(isNested: Bool) throws(QuerySyntaxError) -> QuerySearch {
         if let text = unfinishedSearch(isNested: isNested) { return .phrase(text) }
         let search = try alternatives(1, isNested)
@@ -9,7 +9,7 @@ extension ODataParser {
         throw scanner.error("expected a word or the end, found \(scanner.found)")
     }
 
-    /// A text in single quotes, which need be no expression of words: what somebody has typed so far.
+    /// Reads a text in single quotes, which may be no search expression: an unfinished input of a user.
     private mutating func unfinishedSearch(isNested: Bool) -> String? {
         let start = scanner
         if scanner.skip("'") {
@@ -48,7 +48,7 @@ extension ODataParser {
                 let isOr = ahead.skip(operator: "OR")
                 let start = scanner
                 scanner.skipSpace()
-                // Words beside each other must both be found.
+                // Adjacent terms must both be found.
                 guard scanner.position > start.position, beginsTerm, !isOr else {
                     scanner = start
                     return Self.balanced(terms[...]) { .and($0, $1) }
@@ -104,7 +104,7 @@ extension ODataParser {
         scanner.next == "(" || scanner.next == "\"" || Self.isPartOfWord(scanner)
     }
 
-    /// Passes an operator: its name between spaces, before something that it is about. Elsewhere it is a word.
+    /// Skips an operator: its name between spaces, before a term. Elsewhere it is a plain search term.
     private mutating func skip(operator name: String) -> Bool {
         let start = scanner
         if name != "NOT" {
@@ -129,7 +129,7 @@ extension ODataParser {
 }
 
 extension ODataScanner {
-    /// The characters from here on, as long as `belongs` says so of the scanner that stands before one.
+    /// Reads characters while `belongs` accepts the scanner's position.
     mutating func word(_ belongs: (ODataScanner) -> Bool) -> String {
         let start = position
         while belongs(self) { skipAny() }

@@ -1,9 +1,9 @@
 /// Reads an OData expression by descent, never deeper than its limit.
 ///
-/// Operators are read here, operands and paths in the extensions; the query options in ``ODataOptions`` are read with it.
+/// This file reads operators, and the extensions read operands, paths and the query options of ``ODataOptions``.
 struct ODataParser {
-    /// An expression, how many levels it has, itself included, how many nodes at the most as v3 writes it, and where
-    /// its parts stand.
+    /// An expression with its number of levels, itself included, the largest number of nodes in its v3 text, and the
+    /// positions of its parts.
     struct Part {
         var expression: QueryExpression
         var depth: Int
@@ -11,15 +11,15 @@ struct ODataParser {
         var places: ODataPlaces
     }
 
-    /// The most nodes of a tree. Only lists, whose left side may have to stand for each value, and the values of
-    /// aliases, which may stand in many places, come near.
+    /// The most nodes of a tree. Only two kinds come near: lists, whose left side may be repeated for each value, and
+    /// values of aliases, which may be used at many positions.
     private static let maximumSize = 40_000
 
     var scanner: ODataScanner
     let maximumDepth: Int
-    /// What names mean; names inside a related or contained collection mean themselves.
+    /// Maps names to columns; names inside a related or contained collection are not mapped.
     var columns: ODataColumns
-    /// The variables of the `any` and `all` around, as they are written.
+    /// The variables of the surrounding `any` and `all`, as written.
     var variables: [PropertyName] = []
     /// Whether a colon may follow a constant, as in `case(a:1,b:2)`.
     var isInChoice = false
@@ -39,20 +39,20 @@ struct ODataParser {
         self.columns = columns
     }
 
-    /// The whole text as one expression, and where its parts stand.
+    /// Reads the whole text as one expression, with the positions of its parts.
     mutating func parse() throws(QuerySyntaxError) -> (QueryExpression, ODataPlaces) {
         let part = try expression()
         try expectEnd("an operator or the end")
         return (part.expression, part.places)
     }
 
-    /// Refuses whatever is left.
+    /// Refuses any remaining text.
     mutating func expectEnd(_ wanted: String) throws(QuerySyntaxError) {
         scanner.skipSpace()
         guard scanner.atEnd else { throw scanner.error("expected \(wanted), found \(scanner.found)") }
     }
 
-    /// How tightly an operator binds. (OData v4.01 part 2, 5.1.1.17.)
+    /// The precedence of operators. (OData v4.01 part 2, 5.1.1.17.)
     private enum Binding: Int {
         case logicalOr, logicalAnd, equality, relation, sum, product, operand
 
@@ -70,12 +70,12 @@ struct ODataParser {
         var tighter: Binding { Binding(rawValue: rawValue + 1) ?? .operand }
     }
 
-    /// An expression, of which the text may go on.
+    /// Reads an expression; more text may follow.
     mutating func expression(level: Int = 1) throws(QuerySyntaxError) -> Part {
         try expression(.logicalOr, level: level)
     }
 
-    /// An expression of operators that bind at least so tightly.
+    /// Reads an expression of operators with at least that precedence.
     private mutating func expression(_ binding: Binding, level: Int) throws(QuerySyntaxError) -> Part {
         if binding == .operand { return try operand(level: level) }
         var left = try expression(binding.tighter, level: level)
@@ -112,7 +112,7 @@ struct ODataParser {
         try part(.binary(operation, left.expression, right.expression), of: [left, right], at: place)
     }
 
-    /// An expression made of those parts, in the order in which it has them.
+    /// Returns an expression made of those parts, in its own order.
     func part(
         _ expression: QueryExpression, of parts: [Part], at place: Int
     ) throws(QuerySyntaxError) -> Part {
@@ -129,8 +129,8 @@ struct ODataParser {
         Part(expression: expression, depth: 1, size: size, places: ODataPlaces(place: place))
     }
 
-    /// A chain of `or` or `and`, as a tree no deeper than need be: how the terms are grouped changes nothing, and a
-    /// chain of a hundred ids is usual.
+    /// Returns a chain of `or` or `and` as a tree of the smallest depth. The grouping of the terms does not matter, and
+    /// a chain of a hundred ids is usual.
     private func balanced(
         _ terms: ArraySlice<Part>, _ operation: QueryExpression.BinaryOperator, at place: Int
     ) throws(QuerySyntaxError) -> Part {
@@ -141,7 +141,7 @@ struct ODataParser {
             try balanced(terms[middle...], operation, at: place), at: place)
     }
 
-    /// `x in (1,2)`, `x in [a,2]` or `x in Names`; the word is passed already.
+    /// Reads `x in (1,2)`, `x in [a,2]` or `x in Names`, after the operator.
     private mutating func membership(of left: Part, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
         scanner.skipSpace()
         let start = scanner.position
@@ -185,7 +185,7 @@ struct ODataParser {
         let isConstant = literals.count == elements.count
         let depth = isConstant ? left.depth + 1 : max(left.depth, list.depth) + 1
         guard depth <= maximumDepth else { throw tooDeep(at: place) }
-        // v3 has no `in`: there each value is compared with the left side, so that a list in a list multiplies.
+        // v3 has no `in`: each value is compared with the left side, so a list in a list multiplies.
         let size = (left.size + 3) * max(1, elements.count) - 1 + (isConstant ? 0 : list.size)
         guard left.size == 1 && isConstant || size <= Self.maximumSize else { throw repeatsTooMuch(at: place) }
         let operands = isConstant ? [left.places] + list.places.operands : [left.places, list.places]
@@ -210,7 +210,7 @@ struct ODataParser {
 }
 
 extension QueryExpression.BinaryOperator {
-    /// The operator of that name in any case. (OData v4.01 part 2, 5.1.1: names of operators ignore case.)
+    /// Finds the operator of that name in any case. (OData v4.01 part 2, 5.1.1: names of operators ignore case.)
     init?(caseBlind name: String) {
         guard name.utf8.count <= 5 else { return nil }
         self.init(rawValue: name.lowercased())

@@ -1,10 +1,10 @@
-/// Where the parts of an expression stand in the text it was read from: a tree of the expression's shape. A path has a
-/// place for each of its steps, and in each those of the expressions in it.
+/// The positions of an expression's parts in its text: a tree of the expression's shape. A path has a position for each
+/// of its steps, and below it those of the expressions in the step.
 struct ODataPlaces: Sendable {
     /// The number of characters (Unicode scalars) before the part; for an operator, before the operator.
     var place: Int
     var operands: [ODataPlaces] = []
-    /// Whether every part of the expression has this place: it stands elsewhere, as an alias's value.
+    /// Whether every part of the expression has this position, because the text is elsewhere, as an alias's value.
     private var isEverywhere = false
 
     init(place: Int, operands: [ODataPlaces] = []) {

@@ -1,8 +1,8 @@
-/// Reads the words of an OData text.
+/// Reads the tokens of an OData text.
 struct ODataScanner {
     private let scalars: [Unicode.Scalar]
     private(set) var position = 0
-    /// The places of characters that separate nothing, because they were percent-encoded.
+    /// The positions of characters that do not separate, because they were percent-encoded.
     private let masked: Set<Int>
 
     /// - Throws: if the text is longer than `maximumLength` bytes.
@@ -19,20 +19,20 @@ struct ODataScanner {
     /// The next character; nil at the end.
     var next: Unicode.Scalar? { atEnd ? nil : scalars[position] }
 
-    /// Whether the next character stands for itself, whatever it separates elsewhere.
+    /// Whether the next character is plain text, even if it usually separates.
     var isMasked: Bool { masked.contains(position) }
 
-    /// The characters from one place to another.
+    /// Returns the characters between two positions.
     func text(from start: Int, to end: Int) -> String {
         var text = String.UnicodeScalarView()
         text.append(contentsOf: scalars[start..<end])
         return String(text)
     }
 
-    /// Passes the next character, whatever it is.
+    /// Skips the next character, of any kind.
     mutating func skipAny() { position = min(position + 1, scalars.count) }
 
-    /// Goes back to an earlier place.
+    /// Returns to an earlier position.
     mutating func goBack(to place: Int) { position = min(max(0, place), position) }
 
     func error(_ reason: String, at place: Int? = nil) -> QuerySyntaxError {
@@ -43,27 +43,27 @@ struct ODataScanner {
         QuerySyntaxError(reason: reason, position: place ?? position, isUnsupported: true)
     }
 
-    /// What stands here, for an error that did not expect it.
+    /// The next character, for an error about an unexpected one.
     var found: String { next.map { "\"\(String($0))\"" } ?? "the end" }
 
     mutating func skipSpace() {
         while let next, next == " " || next == "\t" { position += 1 }
     }
 
-    /// Passes the character if it is next.
+    /// Skips the character if it is next.
     mutating func skip(_ scalar: Unicode.Scalar) -> Bool {
         guard next == scalar else { return false }
         position += 1
         return true
     }
 
-    /// Passes the character, which must be next except for spaces.
+    /// Skips spaces and then the character, which must be next.
     mutating func expect(_ scalar: Unicode.Scalar) throws(QuerySyntaxError) {
         skipSpace()
         guard skip(scalar) else { throw error("expected \"\(String(scalar))\", found \(found)") }
     }
 
-    /// Passes the word, in small letters, if it is next in any case and ends there.
+    /// Skips the given name, which is in small letters, if it is next in any case and complete.
     mutating func skip(caseBlind word: String) -> Bool {
         let start = position
         if identifier()?.lowercased() == word { return true }
@@ -71,7 +71,7 @@ struct ODataScanner {
         return false
     }
 
-    /// Passes the word if it is next and ends there.
+    /// Skips the given name if it is next and complete.
     mutating func skip(word: String) -> Bool {
         let start = position
         if identifier() == word { return true }
@@ -79,7 +79,7 @@ struct ODataScanner {
         return false
     }
 
-    /// The characters from here on that `belongs` accepts.
+    /// Reads the characters that `belongs` accepts.
     mutating func run(_ belongs: (Unicode.Scalar) -> Bool) -> String {
         var run = String.UnicodeScalarView()
         while let next, belongs(next) {
@@ -89,13 +89,14 @@ struct ODataScanner {
         return String(run)
     }
 
-    /// A name, or nil if none begins here. (OData ABNF, odataIdentifier: letters, digits and `_`, no digit first.)
+    /// Reads a name, or returns nil if none begins here. (OData ABNF, odataIdentifier: letters, digits and `_`, no
+    /// digit first.)
     mutating func identifier() -> String? {
         guard let next, Self.beginsIdentifier(next) else { return nil }
         return run(Self.continuesIdentifier)
     }
 
-    /// The text in single quotes that begins here; a doubled quote in it is one quote.
+    /// Reads the text in single quotes that begins here; a doubled quote in it is one quote.
     mutating func quoted() throws(QuerySyntaxError) -> String {
         let start = position
         var text = String.UnicodeScalarView()
@@ -123,7 +124,7 @@ struct ODataScanner {
 
     static func continuesIdentifier(_ scalar: Unicode.Scalar) -> Bool {
         if beginsIdentifier(scalar) { return true }
-        // Looking properties up costs more than all the rest of a scan, so not for what most names are made of.
+        // Looking up properties is the slowest part of a scan, so ASCII, the usual case, goes without.
         if scalar.isASCII { return ("0"..."9").contains(scalar) }
         return switch scalar.properties.generalCategory {
         case .decimalNumber, .nonspacingMark, .spacingMark, .connectorPunctuation: true
@@ -134,7 +135,7 @@ struct ODataScanner {
 
 // Names of types, annotations and options, and JSON's strings.
 extension ODataScanner {
-    /// A name of which the first part was read, with the others and their dots.
+    /// Reads the rest of a qualified name after its first part.
     mutating func qualifiedName(_ first: String) throws(QuerySyntaxError) -> String {
         var name = first
         while skip(".") {
@@ -144,7 +145,7 @@ extension ODataScanner {
         return name
     }
 
-    /// An annotation's name of which the first part was read, with its qualifier.
+    /// Reads the rest of an annotation's name after its first part, with its qualifier.
     mutating func annotation(_ first: String) throws(QuerySyntaxError) -> String {
         let name = try qualifiedName(first)
         guard skip("#") else { return name }
@@ -152,8 +153,8 @@ extension ODataScanner {
         return name + "#" + qualifier
     }
 
-    /// A type: `Edm.String`, `Model.Customer`, `Collection(Edm.String)`; the older versions put it in quotes. Nil if
-    /// none is here.
+    /// Reads a type: `Edm.String`, `Model.Customer`, `Collection(Edm.String)`; older versions quote it. Returns nil if
+    /// there is none.
     mutating func typeName() -> String? {
         let start = position
         let isQuoted = skip("'")
@@ -169,7 +170,7 @@ extension ODataScanner {
         return nil
     }
 
-    /// The name of a query option in small letters, without its `$`, and the `=` after it.
+    /// Reads the name of a query option and the `=` after it. Returns the name in small letters, without its `$`.
     mutating func optionName() throws(QuerySyntaxError) -> String {
         _ = skip("$")
         guard let name = identifier() else { throw error("expected a query option, found \(found)") }
@@ -177,7 +178,7 @@ extension ODataScanner {
         return name.lowercased()
     }
 
-    /// A string of JSON.
+    /// Reads a JSON string.
     mutating func jsonString() throws(QuerySyntaxError) -> String {
         let start = position
         guard skip("\"") else { throw error("expected a text in double quotes, found \(found)") }

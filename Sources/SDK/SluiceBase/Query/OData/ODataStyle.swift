@@ -1,4 +1,4 @@
-/// Which generation of OData a text is written in. Both are read alike.
+/// The generation of OData that a text is written in. The parser reads both.
 public enum ODataStyle: Sendable, Hashable {
     /// The v3 of Azure Mobile Services and of Mobile Apps before version 6: `substringof('x',name)`,
     /// `datetimeoffset'2013-01-01T00:00:00.000Z'`, `12L`.

@@ -7,8 +7,8 @@ extension Query {
         return try orderKeys(&parser).map(\.key)
     }
 
-    /// Reads a `$orderby` for a table whose columns are known; `columns` says what its names mean, and `aliases` what those that
-    /// begin with `@` stand for.
+    /// Reads a `$orderby` for a table with known columns. `columns` maps its names, and `aliases` has the values of
+    /// names that begin with `@`.
     ///
     /// - Throws: ``QuerySyntaxError`` with the place, also for an undeclared column, if those are refused.
     package static func order(
@@ -35,15 +35,15 @@ extension Query {
         return keys
     }
 
-    /// Reads an OData `$select` of whole properties: `id,title`. `*` stands for all, which is the empty list. Paths and
-    /// what else a `$select` may have is read by ``ODataOptions``.
+    /// Reads an OData `$select` of whole properties: `id,title`. `*` means all, which is the empty list.
+    /// ``ODataOptions`` reads paths and the rest of the `$select` syntax.
     ///
     /// - Throws: ``QuerySyntaxError`` with the place.
     public static func select(odata text: String) throws(QuerySyntaxError) -> [PropertyName] {
         try select(odata: text, for: nil)
     }
 
-    /// Reads a `$select` for a table whose columns are known; `columns` says what its names mean.
+    /// Reads a `$select` for a table with known columns; `columns` maps its names.
     ///
     /// - Throws: ``QuerySyntaxError`` with the place, also for an undeclared column, if those are refused.
     package static func select(
@@ -77,6 +77,6 @@ extension Query {
         order.map { $0.expression.text(.v4) + ($0.descending ? " desc" : "") }.joined(separator: ",")
     }
 
-    /// The properties to give back as an OData `$select`, not percent-encoded; empty if all are.
+    /// The selected properties as an OData `$select`, not percent-encoded; empty for all.
     public var odataSelect: String { select.map { ODataName.encoded($0) }.joined(separator: ",") }
 }

@@ -1,5 +1,5 @@
 extension QueryExpression {
-    /// Reads an OData `$filter`, of version 3 as of version 4, not percent-encoded.
+    /// Reads an OData `$filter` of version 3 or 4, not percent-encoded.
     ///
     /// ```swift
     /// let filter = try QueryExpression(odata: "year ge 1990 and not startswith(title,'The ')")
@@ -12,8 +12,8 @@ extension QueryExpression {
     ///
     /// - Parameters:
     ///   - text: the expression.
-    ///   - maximumLength: the longest text that is read, in bytes of UTF-8.
-    ///   - maximumDepth: how deep expressions may be nested.
+    ///   - maximumLength: the longest accepted text, in bytes of UTF-8.
+    ///   - maximumDepth: the deepest allowed nesting of expressions.
     /// - Throws: ``QuerySyntaxError`` with the place.
     public init(
         odata text: String, maximumLength: Int = 8192, maximumDepth: Int = 64
@@ -22,11 +22,11 @@ extension QueryExpression {
         self = try parser.parse().0
     }
 
-    /// Reads a `$filter` for a table whose columns are known, so that a type that does not fit and, if those are
-    /// refused, an undeclared column are found with their place too. `columns` says what the text's names mean, and `aliases`
-    /// what those that begin with `@` stand for.
+    /// Reads a `$filter` for a table with known columns. So an unfit type and, if they are refused, an undeclared
+    /// column are reported with their position too. `columns` maps the text's names, and `aliases` has the values of
+    /// names that begin with `@`.
     ///
-    /// - Throws: ``QuerySyntaxError`` with the place, for whatever `QueryEvaluator` would refuse as well.
+    /// - Throws: ``QuerySyntaxError`` with the place, also for every fault that `QueryEvaluator` would refuse.
     package init(
         odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
         relations: (any QueryRelations)? = nil, aliases: [(name: String, value: String)] = [],

@@ -1,5 +1,5 @@
 extension QueryExpression {
-    /// The expression as an OData `$filter`, not percent-encoded.
+    /// Returns the expression as an OData `$filter`, not percent-encoded.
     public func odata(_ style: ODataStyle) -> String {
         switch self {
         case .literal(.bool(let value)) where style == .v3: value ? "(1 eq 1)" : "(1 eq 0)"
@@ -7,7 +7,7 @@ extension QueryExpression {
         }
     }
 
-    /// The text inside the `any` and `all` of those variables.
+    /// Returns the text inside the `any` and `all` of those variables.
     func text(_ style: ODataStyle, in variables: [PropertyName] = []) -> String {
         QueryWriter(style: style, variables: variables).text(self)
     }
@@ -16,7 +16,7 @@ extension QueryExpression {
 /// Writes expressions as OData.
 struct QueryWriter {
     let style: ODataStyle
-    /// The variables of the `any` and `all` around.
+    /// The variables of the surrounding `any` and `all`.
     var variables: [PropertyName] = []
 
     func text(_ expression: QueryExpression) -> String {
@@ -52,7 +52,7 @@ struct QueryWriter {
         }
     }
 
-    /// The text where v3 must have a comparison in the place of `true`.
+    /// Returns the text of a condition: v3 needs a comparison in the place of `true`.
     private func condition(_ expression: QueryExpression) -> String {
         if case .literal(.bool) = expression, style == .v3 { expression.odata(style) } else { text(expression) }
     }
@@ -61,12 +61,12 @@ struct QueryWriter {
         expressions.map(text).joined(separator: ",")
     }
 
-    /// The text beside an operator that binds as `in` does or tighter.
+    /// Returns the text beside an operator with the precedence of `in` or higher.
     private func operand(_ expression: QueryExpression) -> String {
         if case .membership = expression, style == .v4 { "(\(text(expression)))" } else { text(expression) }
     }
 
-    /// What `in` looks into. A constant there would be read as a list of constants.
+    /// Returns the right side of `in`. A constant gets parentheses, because it would be read as a list of constants.
     private func list(_ expression: QueryExpression) -> String {
         switch expression {
         case .list, .path, .column: text(expression)
@@ -83,7 +83,7 @@ struct QueryWriter {
         return "(\(texts.joined(separator: ",")))"
     }
 
-    /// What v3 has instead of `in`.
+    /// Returns v3's substitute for `in`.
     private func comparisons(of operand: QueryExpression, with literals: [QueryLiteral]) -> String {
         let operand = text(operand)
         let terms = literals.map { "(\(operand) eq \($0.odata(.v3)))" }
@@ -137,11 +137,11 @@ struct QueryWriter {
 }
 
 extension QueryExpression {
-    /// The most terms of an `and` or `or` that are printed as they are nested. Beyond, parentheses are left out: a
-    /// reader's limit of nesting must not be reached by conditions that were put together one by one.
+    /// The most terms of an `and` or `or` that keep their nesting when printed. Longer chains are printed without
+    /// parentheses, so that conditions that were added one by one do not reach a reader's nesting limit.
     fileprivate static let longestNestedChain = 32
 
-    /// The terms of a chain of that logical operator, if they are more than those.
+    /// Returns the terms of a chain of that logical operator, if there are more than that.
     fileprivate func longChain(of operation: BinaryOperator) -> [QueryExpression]? {
         var terms: [QueryExpression] = []
         var waiting = [self]

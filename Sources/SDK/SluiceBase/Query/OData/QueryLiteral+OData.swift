@@ -30,12 +30,12 @@ extension QueryLiteral {
         Int64(exactly: number).map { String($0) } ?? number.description
     }
 
-    /// Milliseconds are what servers write; all seven digits only where they say more.
+    /// Returns a date with milliseconds, as servers write it; with all seven digits only if it needs them.
     private static func text(of date: Timestamp) -> String {
         date.text(fractionDigits: date.ticks % (Timestamp.ticksPerSecond / 1000) == 0 ? 3 : 7)
     }
 
-    /// A time of day as v3 writes it. (OData v3 URL conventions, Edm.Time.)
+    /// Returns v3's form of a time of day. (OData v3 URL conventions, Edm.Time.)
     private static func duration(_ time: Timestamp) -> String {
         let parts = time.timeOfDayText.split(separator: ":")
         return "PT" + zip(parts, "HMS").map { "\($0)\($1)" }.joined()
@@ -52,8 +52,8 @@ extension QueryLiteral {
 }
 
 extension JSONNumber {
-    /// The number with the suffix by which v3 tells its type: none for 32-bit integers and doubles, `L` for 64-bit
-    /// integers, `M` for a decimal that no double is.
+    /// The number with v3's suffix for its type: none for 32-bit integers and doubles, `L` for 64-bit integers, `M` for
+    /// a decimal without an exact double.
     fileprivate var odata3: String {
         switch storage {
         case .int(let value): Int32(exactly: value) == nil ? "\(value)L" : "\(value)"

@@ -1,4 +1,4 @@
-/// Why a text is not an OData expression that Sluice reads, and where.
+/// The reason and the position at which a text is not a readable OData expression.
 ///
 /// ```swift
 /// do {
@@ -8,14 +8,14 @@
 /// }
 /// ```
 public struct QuerySyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was wrong, as a phrase.
+    /// The reason, as a phrase.
     public let reason: String
-    /// Where: the number of characters (Unicode scalars) before the place.
+    /// The number of characters (Unicode scalars) before the error.
     public let position: Int
-    /// Whether the text is OData that is understood but not run here: ``SluiceError/Code/unsupported``.
+    /// Whether the text is valid OData that is not run here: ``SluiceError/Code/unsupported``.
     public let isUnsupported: Bool
 
-    /// An error at a place.
+    /// Creates an error at a position.
     public init(reason: String, position: Int, isUnsupported: Bool = false) {
         self.reason = reason
         self.position = position

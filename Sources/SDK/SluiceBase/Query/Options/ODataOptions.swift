@@ -1,10 +1,10 @@
-/// The query options of an OData request: what the part after the `?` says. (OData v4.01 part 2, 5.)
+/// The query options of an OData request: the part after the `?`. (OData v4.01 part 2, 5.)
 ///
 /// ```swift
 /// let options = try ODataOptions("$filter=Price gt 5&$expand=Supplier($select=Name)&$top=10")
 /// ```
 ///
-/// The options inside an `$expand` or a `$select` are the same type. What is not given is nil or empty.
+/// The options inside an `$expand` or a `$select` have the same type. Absent options are nil or empty.
 public struct ODataOptions: Sendable, Hashable {
     /// `$filter`.
     public var filter: QueryExpression?
@@ -18,7 +18,7 @@ public struct ODataOptions: Sendable, Hashable {
     public var order: [Query.SortKey] = []
     /// `$select`; empty means everything.
     public var select: [SelectItem] = []
-    /// `$expand`: what else is given with each record.
+    /// `$expand`: the related records to return with each record.
     public var expand: [ExpandItem] = []
     /// `$top`.
     public var top: Int?
@@ -26,26 +26,26 @@ public struct ODataOptions: Sendable, Hashable {
     public var skip: Int?
     /// `$count`, and `$inlinecount` of the older versions.
     public var count: Bool?
-    /// `$levels` inside an `$expand`: how often it is repeated.
+    /// `$levels` inside an `$expand`: the number of repetitions.
     public var levels: Levels?
-    /// `$index`: where in an ordered collection; negative from its end.
+    /// `$index`: the position in an ordered collection; negative from its end.
     public var index: Int?
-    /// `$format`, as it stands.
+    /// `$format`, unchanged.
     public var format: String?
-    /// `$skiptoken`, as it stands.
+    /// `$skiptoken`, unchanged.
     public var skipToken: String?
-    /// `$deltatoken`, as it stands.
+    /// `$deltatoken`, unchanged.
     public var deltaToken: String?
-    /// `$schemaversion`, as it stands.
+    /// `$schemaversion`, unchanged.
     public var schemaVersion: String?
-    /// `$id`, as it stands.
+    /// `$id`, unchanged.
     public var id: String?
-    /// Parameter aliases without their `@`. Where an option names one, it has its value in the place already.
+    /// Parameter aliases without their `@`. Options already contain the values of their aliases.
     public var aliases: [PropertyName: QueryExpression] = [:]
-    /// What is no option of OData: names and values, decoded.
+    /// Options outside of OData: names and values, decoded.
     public var custom: [Custom] = []
 
-    /// Nothing asked for.
+    /// Creates empty options.
     public init() {}
 
     /// A query option of the service's own.
@@ -56,11 +56,11 @@ public struct ODataOptions: Sendable, Hashable {
         public var value: String
     }
 
-    /// How often an expansion is repeated.
+    /// The number of repetitions of an expansion.
     public enum Levels: Sendable, Hashable {
-        /// That often.
+        /// That many times.
         case times(Int)
-        /// As often as the service can.
+        /// As many times as the service can.
         case max
     }
 }
@@ -79,17 +79,17 @@ public struct ComputedProperty: Sendable, Hashable {
     }
 }
 
-/// A property to give back, with what is asked of it: `Address/Street`, `Sizes($top=2)`, `*`.
+/// A property to return, with options for its value: `Address/Street`, `Sizes($top=2)`, `*`.
 public struct SelectItem: Sendable, Hashable {
-    /// The way to it from the record.
+    /// The path to it from the record.
     public var path: [SelectStep]
-    /// What is asked of a collection, or selected of an object.
+    /// The options of a collection, or the selection from an object.
     public var options = ODataOptions()
 
-    /// The property of that name.
+    /// Selects the property of that name.
     public init(_ name: PropertyName) { path = [.property(name)] }
 
-    /// What the path leads to.
+    /// Selects the value at the path's end.
     public init(path: [SelectStep], options: ODataOptions = ODataOptions()) {
         self.path = path
         self.options = options
@@ -99,16 +99,16 @@ public struct SelectItem: Sendable, Hashable {
     public var name: PropertyName? { path.count == 1 ? path[0].property : nil }
 }
 
-/// Related records to give with each record: `Supplier`, `Items($filter=Price gt 5;$expand=Product)`, `Items/$ref`.
+/// Related records to return with each record: `Supplier`, `Items($filter=Price gt 5;$expand=Product)`, `Items/$ref`.
 public struct ExpandItem: Sendable, Hashable {
-    /// The way to the navigation property from the record.
+    /// The path to the navigation property from the record.
     public var path: [SelectStep]
-    /// What of the related records is given.
+    /// The returned part of the related records.
     public var part = Part.records
-    /// What is asked of the related records.
+    /// The options for the related records.
     public var options = ODataOptions()
 
-    /// What of the related records is given.
+    /// The returned part of the related records.
     public enum Part: Sendable, Hashable {
         /// The records.
         case records
@@ -118,13 +118,13 @@ public struct ExpandItem: Sendable, Hashable {
         case count
     }
 
-    /// The records along the navigation property of that name.
+    /// Expands the records along the navigation property of that name.
     public init(_ name: PropertyName, options: ODataOptions = ODataOptions()) {
         path = [.property(name)]
         self.options = options
     }
 
-    /// What the path leads to.
+    /// Expands the records at the path's end.
     public init(path: [SelectStep], part: Part = .records, options: ODataOptions = ODataOptions()) {
         self.path = path
         self.part = part

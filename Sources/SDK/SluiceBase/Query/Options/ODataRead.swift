@@ -1,22 +1,23 @@
-/// How the options of a request for records are answered: the query that a store runs, and what is made of its records.
+/// Answers the options of a request for records: the query for a store, and the further processing of its records.
 ///
 /// ```swift
-/// let read = try ODataRead(ODataOptions("$compute=Price mul 2 as Double&$filter=Double gt 10&$select=Double"), of: schema)
+/// let read = try ODataRead(
+///     ODataOptions("$compute=Price mul 2 as Double&$filter=Double gt 10&$select=Double"), of: schema)
 /// let answer = try read.answer(try await store.read { try $0.records(matching: read.query) })
 /// ```
 ///
-/// `$filter`, `$search`, `$orderby`, `$skip` and `$top` are part of the query, with computed properties replaced by what
-/// they are computed from. Where there is an `$apply`, the store gives the records that it begins with, and everything
-/// else is done in memory. `$expand` is left to whoever knows the related records.
+/// `$filter`, `$search`, `$orderby`, `$skip` and `$top` are part of the query, with computed properties replaced by
+/// their expressions. With an `$apply`, the store returns the records that it starts from, and everything else is done
+/// in memory. `$expand` is left to the caller, who knows the related records.
 public struct ODataRead: Sendable {
-    /// What to ask the store.
+    /// The query for the store.
     public let query: Query
     private let options: ODataOptions
     private let schema: TableSchema?
     private let transformations: [QueryTransformation]
     private let selection: QuerySelection
 
-    /// Checks what can be checked without records.
+    /// Checks the options as far as possible without records.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` or `unsupported`.
     public init(_ options: ODataOptions, of schema: TableSchema) throws(SluiceError) {
@@ -25,7 +26,7 @@ public struct ODataRead: Sendable {
         selection = try QuerySelection(options.select, computed: options.compute.map(\.name))
         var query = Query(schema.name)
         guard options.apply.isEmpty else {
-            // What comes first, and only filters, the store does.
+            // The store runs leading filters.
             let first = options.apply.prefix { transformation in
                 if case .filter = transformation { true } else { false }
             }
@@ -48,7 +49,7 @@ public struct ODataRead: Sendable {
         _ = try QueryEvaluator(query, schema: schema)
     }
 
-    /// The records of the answer, made from what the store found for ``query``.
+    /// Returns the records of the answer, made from the store's records for ``query``.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` or `unsupported`.
     public func answer(_ records: [JSON]) throws(SluiceError) -> [JSON] {
@@ -66,7 +67,7 @@ public struct ODataRead: Sendable {
         return try selection.selected(records)
     }
 
-    /// Replaces names of computed properties by what these are computed from.
+    /// Returns a function that replaces the names of computed properties by their expressions.
     private static func computed(_ properties: [ComputedProperty]) -> (QueryExpression) -> QueryExpression {
         var known: [PropertyName: QueryExpression] = [:]
         func replacing(_ expression: QueryExpression) -> QueryExpression {
@@ -85,15 +86,15 @@ public struct ODataRead: Sendable {
     }
 }
 
-/// What `$select` leaves of records.
+/// The effect of `$select` on records.
 struct QuerySelection: Sendable {
-    /// One property, and what is left of it.
+    /// One property, and the selection from its value.
     private struct Part: Sendable {
         var path: [PropertyName]
         var elements: Elements?
     }
 
-    /// What is asked of the elements of a collection, or selected of an object.
+    /// The options for the elements of a collection, or the selection from an object.
     private struct Elements: Sendable {
         var evaluator: QueryEvaluator
         var search: QuerySearch?

@@ -1,11 +1,11 @@
 extension QueryTransformation {
-    /// What the transformations make of the records, in memory: one after another.
+    /// Applies the transformations to the records, in memory and in order.
     ///
-    /// Groups come in the order in which their first record does. A sum of integers is one as long as 64 bits hold it.
+    /// Groups come in the order of their first records. A sum of integers stays an integer within 64 bits.
     ///
     /// - Parameter schema: the columns of the records; nil if none are declared.
-    /// - Throws: ``SluiceError`` of code `invalidQuery`, or `unsupported` for what is not run: ``other(_:_:)``, methods
-    ///   of the service's own, and what ``QueryEvaluator`` refuses.
+    /// - Throws: ``SluiceError`` of code `invalidQuery`; of code `unsupported` for ``other(_:_:)``, methods of the
+    ///   service's own, and expressions that ``QueryEvaluator`` refuses.
     public static func apply(
         _ transformations: [QueryTransformation], to records: [JSON], schema: TableSchema?
     ) throws(SluiceError) -> [JSON] {
@@ -87,7 +87,7 @@ extension QueryTransformation {
 }
 
 extension QueryAggregate.Method {
-    /// The method's value for values none of which is null.
+    /// Returns the method's value for values other than null.
     fileprivate func result(of values: [QueryValue]) throws(SluiceError) -> JSON {
         switch self {
         case .count: return JSON(values.count)
@@ -130,7 +130,7 @@ struct QueryValues {
         records.map { QueryEvaluation.value(of: expression, $0, nil, nil) }
     }
 
-    /// The value as a record has it: an object or a collection whole.
+    /// Returns the value as a record holds it: an object or a collection as a whole.
     func json(_ record: JSON) -> JSON {
         switch expression.node {
         case .column(let name, _): record[name] ?? .null
@@ -141,7 +141,7 @@ struct QueryValues {
 }
 
 extension QueryValue {
-    /// The value as a record has it; null for objects and arrays.
+    /// The value as a record holds it; null for objects and arrays.
     var json: JSON {
         switch self {
         case .null, .other: .null
@@ -159,7 +159,7 @@ extension QueryValue {
 }
 
 extension JSON {
-    /// Sets what a path of names leads to.
+    /// Sets the value at a path of names.
     fileprivate mutating func set(_ value: JSON, at path: ArraySlice<PropertyName>) {
         guard let name = path.first else { return self = value }
         var inner = self[name] ?? .object
@@ -169,7 +169,7 @@ extension JSON {
 }
 
 extension ComputedProperty {
-    /// The records with the properties added; a later one may name an earlier.
+    /// Returns the records with the properties added; a later one may use an earlier one.
     static func adding(
         _ properties: [ComputedProperty], to records: [JSON], _ schema: TableSchema?
     ) throws(SluiceError) -> [JSON] {

@@ -1,19 +1,20 @@
-/// What `$search` asks for: which words a record's texts have. (OData v4.01 part 2, 5.1.7.)
+/// The condition of `$search` on a record's texts. (OData v4.01 part 2, 5.1.7.)
 public indirect enum QuerySearch: Sendable, Hashable {
-    /// A word, or words in this order, as they stand.
+    /// A search term, or several terms in this order, taken literally.
     case phrase(String)
-    /// What does not match.
+    /// Records that do not match.
     case not(QuerySearch)
-    /// What matches both.
+    /// Records that match both.
     case and(QuerySearch, QuerySearch)
-    /// What matches either.
+    /// Records that match either.
     case or(QuerySearch, QuerySearch)
 }
 
 extension QuerySearch {
-    /// Whether the texts of a record match: a word or a phrase is found in one of them, in any case of the letters.
+    /// Returns whether the texts of a record match: a term or a phrase is found in one of them, in any case of the
+    /// letters.
     ///
-    /// Every property that is a text counts, and no other; for an element that is itself a text, that text.
+    /// Only properties with text values count; for an element that is itself a text, that text.
     public func matches(_ record: JSON) -> Bool {
         var texts = record.members?.compactMap { $0.value.string } ?? []
         if let text = record.string { texts.append(text) }
@@ -31,7 +32,7 @@ extension QuerySearch {
         }
     }
 
-    /// The search as a filter over the declared columns that hold texts: what every store can answer.
+    /// Returns the search as a filter over the declared text columns, which every store can run.
     public func filter(for schema: TableSchema) -> QueryExpression {
         filter(over: schema.columns.filter { $0.type == .string }.map(\.name) + ["id"])
     }
@@ -40,7 +41,7 @@ extension QuerySearch {
         switch self {
         case .phrase(let phrase):
             let wanted = QueryExpression.literal(.string(phrase.lowercased()))
-            // A property that is null has not the phrase, so that it is not null whether it has.
+            // A null property does not contain the phrase: the comparison makes that false instead of null.
             let terms = names.map { name in
                 QueryExpression.binary(
                     .eq, .call(.contains, [.call(.tolower, [.column(name)]), wanted]), .literal(.bool(true)))

@@ -1,4 +1,4 @@
-/// A step of `$apply`: what is made of a set of records. (OData Extension for Data Aggregation 4.0, 3.)
+/// A step of `$apply`: an operation on a set of records. (OData Extension for Data Aggregation 4.0, 3.)
 public indirect enum QueryTransformation: Sendable, Hashable {
     /// The set itself.
     case identity
@@ -6,32 +6,31 @@ public indirect enum QueryTransformation: Sendable, Hashable {
     case filter(QueryExpression)
     /// The records that match.
     case search(QuerySearch)
-    /// One record for the set.
+    /// One record for the whole set.
     case aggregate([QueryAggregate])
-    /// One record for each group of records that agree in those properties, with what the transformations make of the
-    /// group.
+    /// The results of the transformations for each group of records that agree in those properties.
     case group([[PropertyName]], [QueryTransformation])
-    /// A property more for each record.
+    /// Each record with further properties.
     case compute([ComputedProperty])
     /// The records in an order.
     case order([Query.SortKey])
-    /// The first so many.
+    /// The first records, up to that number.
     case top(Int)
-    /// All but the first so many.
+    /// All but the first records, up to that number.
     case skip(Int)
-    /// What several make of the set, one after the other.
+    /// The results of several sequences on the same set, one after the other.
     case concat([[QueryTransformation]])
-    /// Another, by its name, with the text between its parentheses.
+    /// Another transformation: its name, and the text between its parentheses.
     case other(String, String)
 }
 
 /// A value of a set of records: `Amount with sum as Total`, `$count as Number`.
 public struct QueryAggregate: Sendable, Hashable {
-    /// What is aggregated; nil for the number of records.
+    /// The aggregated expression; nil for the number of records.
     public var expression: QueryExpression?
-    /// How.
+    /// The aggregation method.
     public var method: Method
-    /// The property that the result has.
+    /// The property of the result.
     public var name: PropertyName
 
     /// An aggregate.
@@ -41,13 +40,13 @@ public struct QueryAggregate: Sendable, Hashable {
         self.name = name
     }
 
-    /// How values are aggregated.
+    /// An aggregation method.
     public enum Method: Sendable, Hashable {
         /// The number of records.
         case count
-        /// Of the values that are not null; null if there is none. `countDistinct` counts them.
+        /// Of the values other than null; null if there is none. `countDistinct` counts them.
         case sum, min, max, average, countDistinct
-        /// A method of the service's own, or an aggregate that it defines.
+        /// A method or an aggregate of the service's own.
         case other(String)
     }
 }

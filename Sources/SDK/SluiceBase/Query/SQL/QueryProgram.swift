@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// An expression that a database runs by calling the evaluator: the expression's text, and which columns the database
-/// gives with it.
+/// An expression that a database runs by calling the evaluator: the expression's text, and the columns that the
+/// database passes with it.
 ///
-/// The text is what the OData printer wrote, and is read again once for many rows. So whatever the evaluator knows,
-/// SQL knows too, with the same meaning.
+/// The OData printer writes the text, and it is parsed once for many rows. So SQL supports every expression of the
+/// evaluator, with the same meaning.
 struct QueryProgram: Sendable {
     private let expression: TypedExpression
     private let row: QueryRow
     private let relations: EmbeddedRelations?
 
-    /// The text that a statement carries: the expression, the columns in the order of their values, and the names that
-    /// the JSON object of the other properties is searched for.
+    /// Returns the text for a statement: the expression, the columns in the order of their values, and the names to
+    /// read from the JSON object of the other properties.
     static func text(
         _ expression: QueryExpression, columns: [TableSchema.Column], properties: [PropertyName]
     ) -> String {
@@ -19,8 +19,8 @@ struct QueryProgram: Sendable {
         return JSON(parts).description
     }
 
-    /// The program's value for a row: the values are those of the columns and, as the first, the JSON object of the
-    /// other properties.
+    /// Returns the program's value for a row. The first value is the JSON object of the other properties, followed by
+    /// the columns.
     static func value(of text: String, _ values: ArraySlice<SQLValue>) -> QueryValue {
         let known = cache.withLock { $0[QueryText(text)] }
         if let known { return known.value(values) }
@@ -40,7 +40,7 @@ struct QueryProgram: Sendable {
         else { return nil }
         self.row = row
         relations = parts.count > 4 ? EmbeddedRelations(parts[4]) : nil
-        // The printer's parentheses are levels of their own.
+        // The printer's parentheses count as levels.
         let read = try? QueryExpression(odata: odata, maximumLength: .max, maximumDepth: 512)
         let schema = TableSchema("", columns: row.columns, references: relations?.references ?? [])
         guard let read, let typed = try? QueryChecker(schema: schema, relations: relations).expression(read) else {

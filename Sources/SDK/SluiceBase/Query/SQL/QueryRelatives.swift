@@ -1,25 +1,25 @@
-/// The tables that a query's paths lead to along navigation properties, and which of their records the query may see: for
-/// a database that reads them as it looks at each record.
+/// The tables at the ends of a query's navigation paths, and the conditions on their visible records. It is for a
+/// database that reads them while it visits each record.
 package struct QueryRelatives: Sendable, Hashable, QueryRelations {
     /// One of the tables.
     package struct Table: Sendable, Hashable {
         /// The columns that a query may name, and the navigation properties.
         package var schema: TableSchema
-        /// All columns that are stored.
+        /// All stored columns.
         package var stored: TableSchema
-        /// Which records the query may see: none until that was found out.
+        /// The condition on the records that the query may see: none until it is determined.
         package var scope: QueryExpression
 
-        /// A table of which no record may be seen yet.
+        /// Creates a table without visible records so far.
         package init(schema: TableSchema, stored: TableSchema) {
             (self.schema, self.stored) = (schema, stored)
             scope = .literal(.bool(false))
         }
     }
 
-    /// The table that is asked about, with its navigation properties.
+    /// The queried table, with its navigation properties.
     package var main: TableSchema
-    /// The others, and it too where links lead back to it.
+    /// The other tables, and the queried one where links lead back to it.
     package var tables: [String: Table]
 
     /// Tables by their names.
@@ -29,19 +29,20 @@ package struct QueryRelatives: Sendable, Hashable, QueryRelations {
 
     package func schema(of table: String) -> TableSchema? { tables[table]?.schema }
 
-    /// The database has them.
+    /// Returns nothing, because the database reads the records.
     package func records(of table: String, where column: PropertyName, equals value: JSON) -> [JSON] { [] }
 
-    /// How many links a path may follow, one after the other.
+    /// The largest number of links that a path may follow.
     package static let mostSteps = 5
 
-    /// The names of the tables that the query's paths lead to.
+    /// Returns the names of the tables at the ends of the query's paths.
     ///
-    /// - Throws: ``SluiceError`` of code `unsupported` for paths that follow more than ``mostSteps`` links, a link to many
-    ///   records from each of many, or search what they count: these are not run. See ``QueryEvaluator`` for others.
+    /// - Throws: ``SluiceError`` of code `unsupported` for paths that follow more than ``mostSteps`` links, that follow
+    ///   a link to many records from each of many, or that count with a search: these are not run. See
+    ///   ``QueryEvaluator`` for others.
     package func used(by query: Query) throws(SluiceError) -> Set<String> { try tree(of: query).tables }
 
-    /// The links that the query's paths follow.
+    /// Returns the links that the query's paths follow.
     ///
     /// - Throws: as ``used(by:)``.
     package func tree(of query: Query) throws(SluiceError) -> NavigationTree {
@@ -63,7 +64,7 @@ package final class NavigationTree {
     package private(set) var branches: [(reference: TableSchema.Reference, tree: NavigationTree)] = []
     private var isSearched = false
 
-    /// The tables that the links lead to.
+    /// The tables at the ends of the links.
     var tables: Set<String> {
         branches.reduce(into: []) { tables, branch in
             tables.insert(branch.reference.table)
@@ -71,7 +72,7 @@ package final class NavigationTree {
         }
     }
 
-    /// Adds the links of an expression that is about a record.
+    /// Adds the links of an expression about a record.
     func note(_ expression: TypedExpression) { note(expression, item: self, variables: []) }
 
     private func note(
@@ -111,8 +112,9 @@ package final class NavigationTree {
         return tree
     }
 
-    /// Each record has one other at the end of a link to one, and all records together have each record at the end of a
-    /// link to many once. So what is read for a query is bounded by what there is, unless links to many follow each other.
+    /// Checks that the records read for a query are bounded by the stored ones. Each record has at most one other at
+    /// the end of a link to one, and a link to many reaches each record once from all records together. Only successive
+    /// links to many would exceed that.
     fileprivate func check(steps: Int, isOfMany: Bool, _ table: String) throws(SluiceError) {
         for (reference, tree) in branches {
             func fault(_ reason: String) -> SluiceError {

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// A record of another table that a database gives the evaluator: the columns whose values it gives, in their order, the
-/// names that the JSON object of the other properties is searched for, and links whose records come with it.
+/// A record of another table that a database passes to the evaluator: its columns in the order of their values, the
+/// names to read from the JSON object of the other properties, and the links with included records.
 struct QueryRow: Sendable {
     let columns: [TableSchema.Column]
     let properties: [PropertyName]
     let links: [PropertyName]
 
-    /// The description that a statement carries.
+    /// The description for a statement.
     var text: String { JSON(parts).description }
 
     var parts: [JSON] {
@@ -33,7 +33,8 @@ struct QueryRow: Sendable {
         links = parts.dropFirst(2).first?.elements?.compactMap { $0.string.map { PropertyName($0) } } ?? []
     }
 
-    /// The record: the values are the JSON object of the other properties, the columns', and the linked records'.
+    /// Returns the record. The values are the JSON object of the other properties, the columns', and the linked
+    /// records'.
     func record(_ values: ArraySlice<SQLValue>) -> JSON {
         var record = JSON.object
         if case .text(let object)? = values.first {
@@ -50,7 +51,7 @@ struct QueryRow: Sendable {
         return record
     }
 
-    /// What a record has for what a declared column holds.
+    /// Returns a record's value for a column's SQL value.
     private static func json(_ value: SQLValue, _ type: TableSchema.ColumnType) -> JSON? {
         switch value {
         case .null, .blob: nil
@@ -60,7 +61,7 @@ struct QueryRow: Sendable {
         }
     }
 
-    /// The text of the record of that description.
+    /// Returns the text of the record of that description.
     static func text(of description: String, _ values: ArraySlice<SQLValue>) -> String? {
         let key = QueryText(description)
         if let known = cache.withLock({ $0[key] }) { return known.record(values).description }
@@ -77,7 +78,7 @@ struct QueryRow: Sendable {
     private static let cache = Mutex<[QueryText: QueryRow]>([:])
 }
 
-/// The tables of a program whose record holds what is linked to it, under the names of the links.
+/// The tables of a program. The linked records are included in its record, under the names of the links.
 struct EmbeddedRelations: QueryRelations {
     /// The references of the record's own table.
     let references: [TableSchema.Reference]
@@ -86,7 +87,7 @@ struct EmbeddedRelations: QueryRelations {
     func schema(of table: String) -> TableSchema? { tables[table] }
     func records(of table: String, where column: PropertyName, equals value: JSON) -> [JSON] { [] }
 
-    /// As a statement carries it.
+    /// Returns the references and tables as a statement holds them.
     static func json(_ relatives: QueryRelatives, _ used: Set<String>) -> JSON {
         JSON([
             json(relatives.main.references),
@@ -123,7 +124,7 @@ struct EmbeddedRelations: QueryRelations {
     private static func references(_ json: JSON?) -> [TableSchema.Reference] {
         json?.elements?.compactMap { reference in
             guard let name = reference[0]?.string, let table = reference[1]?.string else { return nil }
-            // What links them was followed already.
+            // The SQL subquery has already followed the link.
             return reference[2]?.bool == true
                 ? .init(PropertyName(name), toMany: table, where: "id") : .init(PropertyName(name), to: table, by: "id")
         } ?? []

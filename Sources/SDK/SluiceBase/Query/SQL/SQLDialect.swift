@@ -1,4 +1,4 @@
-/// How a database spells what queries need.
+/// The SQL syntax of a database, as far as queries need it.
 package struct SQLDialect: Sendable {
     /// The mark around identifiers, doubled inside them.
     package var identifierQuote: String
@@ -7,10 +7,10 @@ package struct SQLDialect: Sendable {
     /// Equality in which null equals null, and its opposite.
     package var isSame: String
     package var isDifferent: String
-    /// The function that finds a text in another, counting from 1, and gives 0 if it is not there.
+    /// The function that finds a text in another, counting from 1, and returns 0 if it is not there.
     package var find: String
 
-    /// A name as an identifier, whatever characters it has.
+    /// Returns a name as an identifier, with any characters.
     package func quoted(_ identifier: String) -> String {
         var quoted = identifierQuote
         for scalar in identifier.unicodeScalars {

@@ -1,4 +1,4 @@
-/// A function that a connection must know to run what ``SQLQueryPrinter`` prints.
+/// A function that a connection must register to run the SQL of ``SQLQueryPrinter``.
 package struct SQLFunction: Sendable {
     /// The name, the same for different numbers of arguments.
     package let name: String
@@ -9,7 +9,7 @@ package struct SQLFunction: Sendable {
 }
 
 extension QueryFunctions {
-    /// What a function of queries or an operator is called in SQL.
+    /// Returns the SQL name of a query function or operator.
     static func sqlName(_ name: String) -> String {
         "sluice_" + String(name.map { $0 == "." ? "_" : $0 })
     }
@@ -18,23 +18,23 @@ extension QueryFunctions {
     package static let sqlFunctions: [SQLFunction] = conversions + comparisons + arithmetic + calls + [program, row]
 
     private static let conversions: [SQLFunction] = [
-        // The property of the JSON object of properties without a column, in the form that tells its kind.
+        // The property of the JSON object of properties without a column, in the self-describing form.
         SQLFunction(name: sqlName("property"), argumentCount: 2) { arguments in
             guard case .text(let object) = arguments[0], case .text(let name) = arguments[1] else { return .null }
             let value = JSONProperty.value(of: name, in: object)
             // Places are sorted like any other object.
             return SQLValue(value.point == nil ? value : .other)
         },
-        // The same, where it may be a place, for the distance from others.
+        // The same, but with places, for the distance from others.
         SQLFunction(name: sqlName("place"), argumentCount: 2) { arguments in
             guard case .text(let object) = arguments[0], case .text(let name) = arguments[1] else { return .null }
             return SQLValue(JSONProperty.value(of: name, in: object))
         },
-        // From the form that tells its kind to 1, 0 or null.
+        // From the self-describing form to 1, 0 or null.
         SQLFunction(name: sqlName("bool"), argumentCount: 1) { arguments in
             arguments[0].queryValue.bool.map { .integer($0 ? 1 : 0) } ?? .null
         },
-        // From 1, 0 or null, from a column's ISO text, and from a column's JSON, to the form that tells its kind.
+        // From 1, 0 or null, from a column's ISO text, and from a column's JSON, to the self-describing form.
         SQLFunction(name: sqlName("any_bool"), argumentCount: 1) { arguments in
             if case .integer(let value) = arguments[0] { SQLValue(.bool(value != 0)) } else { .null }
         },
@@ -43,17 +43,17 @@ extension QueryFunctions {
         },
         SQLFunction(name: sqlName("any_json"), argumentCount: 1) { arguments in
             guard case .text(let text) = arguments[0] else { return .null }
-            // Nothing but a distance looks into an object, and only a place has one.
+            // Only a distance reads the contents of an object, and only a place has one.
             guard text.hasPrefix("{"), text.utf8.count < 1024, let json = try? JSON(parsing: text) else {
                 return SQLValue(.other)
             }
             return SQLValue(QueryValue(json))
         },
-        // A column's ISO text as ticks; null if it is no date.
+        // A column's ISO text as ticks; null if it is not a date.
         SQLFunction(name: sqlName("ticks"), argumentCount: 1) { arguments in
             arguments[0].queryValue.timestamp.map { .integer($0.ticks) } ?? .null
         },
-        // The place of the value's kind when sorting.
+        // The rank of the value's kind in sorting.
         SQLFunction(name: sqlName("rank"), argumentCount: 1) { arguments in
             .integer(QueryOperators.rank(arguments[0].queryValue))
         },
@@ -88,14 +88,14 @@ extension QueryFunctions {
             },
         ]
 
-    /// An expression that no other function is for, of the record whose columns are given.
+    /// Evaluates an expression without an SQL form, for the record with those columns.
     private static let program = SQLFunction(name: sqlName("eval"), argumentCount: -1) { arguments in
         guard case .text(let text)? = arguments.first else { return .null }
         let value = QueryProgram.value(of: text, arguments.dropFirst())
         return SQLValue(value.point == nil ? value : .other)
     }
 
-    /// A record of another table as JSON.
+    /// Builds a record of another table as JSON.
     private static let row = SQLFunction(name: sqlName("row"), argumentCount: -1) { arguments in
         guard case .text(let text)? = arguments.first else { return .null }
         return QueryRow.text(of: text, arguments.dropFirst()).map { .text($0) } ?? .null
@@ -105,7 +105,7 @@ extension QueryFunctions {
         argumentCounts(function).map { count in
             SQLFunction(name: sqlName(function.rawValue), argumentCount: count) { arguments in
                 let result = value(of: function, arguments.map(\.queryValue))
-                // A function's result that is true or false is of a known kind.
+                // A function with a true or false result has a known kind.
                 if case .bool(let value) = result { return .integer(value ? 1 : 0) }
                 return SQLValue(result)
             }

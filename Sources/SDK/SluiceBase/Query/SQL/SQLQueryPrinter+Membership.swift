@@ -1,6 +1,6 @@
 extension SQLQueryPrinter {
-    /// Whether a value is one of those: by the database's own `IN` where it sees the same values as queries do, so that
-    /// an index serves; else by a function that takes the list as one value.
+    /// Appends the test whether a value is one of those. It uses the database's own `IN` where both agree on the
+    /// values, so that an index can be used; otherwise a function that takes the list as one value.
     func append(membership operand: TypedExpression, _ values: [QueryValue], exact: Bool, to sql: inout SQLText) {
         guard let constants = Self.constants(values, beside: operand.type), !constants.isEmpty else {
             sql.append(QueryFunctions.sqlName("in") + "(")
@@ -10,7 +10,7 @@ extension SQLQueryPrinter {
             sql.append(")")
             return
         }
-        // Null is in a list that has it and in no other; SQL's IN says null of it.
+        // Null is a member of a list with null, and of no other; SQL's IN would return null.
         let hasNull = values.contains { $0.isNull }
         sql.append(exact || hasNull ? "coalesce(" : "(")
         append(operand, to: &sql)
@@ -30,7 +30,7 @@ extension SQLQueryPrinter {
     /// The most constants that are bound one by one: a statement has room for 32766.
     private static let mostConstants = 1000
 
-    /// The values except for null, in the form that an operand of that type has in SQL; nil if one has none, or if they
+    /// Returns the values except for null, in the SQL form of an operand of that type; nil if one has none, or if there
     /// are too many.
     private static func constants(_ values: [QueryValue], beside type: QueryType) -> [SQLValue]? {
         var constants: [SQLValue] = []
@@ -39,7 +39,7 @@ extension SQLQueryPrinter {
             case (.bool, .bool(let value)): constants.append(.integer(value ? 1 : 0))
             case (.number, .integer), (.number, .real), (.string, .string): constants.append(SQLValue(value))
             case (.date, _):
-                // A text that is no date is equal to none.
+                // A text that is not a date equals none.
                 if let date = value.timestamp { constants.append(.integer(date.ticks)) }
             case (.any, .bool), (.any, .integer), (.any, .real), (.any, .string): constants.append(SQLValue(value))
             default: return nil

@@ -1,7 +1,7 @@
-/// Paths that follow navigation properties: the evaluator runs them on the record, with the linked records that subqueries
-/// give, each as a JSON object of the properties that are asked for. A subquery reads what the query may see, and no more.
+/// Paths that follow navigation properties. The evaluator runs them on the record, with linked records from subqueries,
+/// each as a JSON object of the needed properties. A subquery reads only records that the query may see.
 extension SQLQueryPrinter {
-    /// An expression that follows links.
+    /// Appends an expression that follows links.
     func append(related expression: TypedExpression, _ source: QueryExpression, to sql: inout SQLText) {
         guard let related else { return sql.append("NULL") }
         let tree = NavigationTree()
@@ -16,7 +16,7 @@ extension SQLQueryPrinter {
         sql.append(")")
     }
 
-    /// What of a record is given.
+    /// Returns the needed part of a record.
     private func row(of schema: TableSchema, _ names: Set<PropertyName>, _ tree: NavigationTree) -> QueryRow {
         let names = names.filter { schema.reference($0) == nil }
             .sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
@@ -26,7 +26,7 @@ extension SQLQueryPrinter {
             links: tree.branches.map(\.reference.name))
     }
 
-    /// The values of a row, each after a comma.
+    /// Appends the values of a row, each after a comma.
     private func append(
         _ row: QueryRow, of alias: String?, in schema: TableSchema, linkedBy tree: NavigationTree,
         names: Set<PropertyName>, _ aliases: inout Int, to sql: inout SQLText
@@ -41,7 +41,7 @@ extension SQLQueryPrinter {
         }
     }
 
-    /// The records at the end of a link as the text of a JSON array; null for none.
+    /// Appends the records at the end of a link as the text of a JSON array; null for none.
     private func append(
         linked reference: TableSchema.Reference, from table: String, _ schema: TableSchema, _ tree: NavigationTree,
         _ names: Set<PropertyName>, _ aliases: inout Int, to sql: inout SQLText
@@ -51,7 +51,7 @@ extension SQLQueryPrinter {
             let there = Self.type(of: reference.targetColumn, in: target.stored)
         else { return sql.append("NULL") }
         aliases += 1
-        // No table's name holds a slash.
+        // No table's name contains a slash.
         let name = "/\(aliases)"
         let alias = dialect.quoted(name)
         let row = row(of: target.schema, names, tree)
@@ -64,7 +64,7 @@ extension SQLQueryPrinter {
         sql.append(") AS \"/row\" FROM ")
         sql.append(identifier: target.stored.name, dialect)
         sql.append(" AS \(alias) WHERE \(alias).\(dialect.quoted(reference.targetColumn.text)) = ")
-        // So that the index of what is looked for serves.
+        // The cast lets the database use the index of the target column.
         let value = "\(table).\(dialect.quoted(reference.column.text))"
         switch (here, there) {
         case (.integer, .string): sql.append("CAST(\(value) AS TEXT)")
@@ -73,7 +73,7 @@ extension SQLQueryPrinter {
         }
         sql.append(" AND ")
         sql.append(scope)
-        // One more than the evaluator looks at.
+        // One more than the evaluator's limit of elements.
         sql.append(" LIMIT 100001))")
     }
 
@@ -83,7 +83,7 @@ extension SQLQueryPrinter {
 }
 
 extension QueryExpression {
-    /// Every name in the expression that a property of some record may have.
+    /// All names in the expression that may be properties of some record.
     fileprivate var propertyNames: Set<PropertyName> {
         var names = children.reduce(into: columns) { $0.formUnion($1.propertyNames) }
         if case .path(let path) = self {

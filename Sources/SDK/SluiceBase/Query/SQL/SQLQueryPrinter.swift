@@ -1,18 +1,18 @@
-/// Prints filters and orders as SQL with the meaning that ``QueryEvaluator`` gives them.
+/// Prints filters and orders as SQL with the same meaning as in ``QueryEvaluator``.
 ///
 /// The table has a column `id`, one for each declared column, and a text column that holds a JSON object of the
-/// properties without a column. A declared column holds what ``SQLValue/init(_:declared:)`` says. What the database
-/// does itself as queries mean it, it does; for the rest it calls ``QueryFunctions/sqlFunctions``.
+/// properties without a column. A declared column holds the value of ``SQLValue/init(_:declared:)``. The SQL uses the
+/// database's own operations where they mean the same, and otherwise calls ``QueryFunctions/sqlFunctions``.
 package struct SQLQueryPrinter: Sendable {
     let dialect: SQLDialect
     let schema: TableSchema?
     let extraColumn: String
     private let checker: QueryChecker
-    /// The other tables, and the conditions for what may be seen of them.
+    /// The other tables, and the conditions on their visible records.
     let related: QueryRelatives?
     let scopes: [String: SQLText]
 
-    /// A printer for a table; `extraColumn` is the text column with the properties that have none.
+    /// Creates a printer for a table; `extraColumn` is the text column of the properties without a column.
     package init(
         dialect: SQLDialect, schema: TableSchema?, extraColumn: String, undeclared: UndeclaredColumns = .allowed
     ) {
@@ -23,9 +23,9 @@ package struct SQLQueryPrinter: Sendable {
         (related, scopes) = (nil, [:])
     }
 
-    /// A printer for queries whose paths may follow navigation properties to the other tables.
+    /// Creates a printer for queries with paths along navigation properties to other tables.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` where what may be seen of them means nothing.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` where the condition on their visible records is invalid.
     package init(
         dialect: SQLDialect, related: QueryRelatives, extraColumn: String
     ) throws(SluiceError) {
@@ -42,27 +42,27 @@ package struct SQLQueryPrinter: Sendable {
         self.scopes = scopes
     }
 
-    /// The filter as the condition of a `WHERE`: true for the rows that match.
+    /// Returns the filter as the condition of a `WHERE`: true for the matching rows.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for a filter that means nothing.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for an invalid filter.
     package func condition(_ filter: QueryExpression) throws(SluiceError) -> SQLText {
         var sql = SQLText()
         append(condition: try checked { () throws(QueryFault) in try checker.filter(filter) }, exact: false, to: &sql)
         return sql
     }
 
-    /// The keys of an `ORDER BY`, with the id as the last.
+    /// Returns the keys of an `ORDER BY`, with the id as the last.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for an undeclared column, if those are refused.
     package func ordering(_ order: [Query.SortKey]) throws(SluiceError) -> SQLText {
         var sql = SQLText()
         var seen: Set<PropertyName> = []
-        // A column that stands there twice decides nothing, and databases take so many keys only.
+        // A repeated column changes nothing, and databases limit the number of keys.
         for key in order where key.column.map({ seen.insert($0).inserted }) ?? true {
             let value = try checked { () throws(QueryFault) in try checker.key(key.expression) }
             let direction = key.descending ? " DESC" : ""
             if value.type == .any {
-                // Kinds first; false and true, as blobs, would otherwise come after the strings.
+                // Kinds first; false and true, which are blobs, would otherwise come after the strings.
                 sql.append(QueryFunctions.sqlName("rank") + "(")
                 append(any: value, to: &sql)
                 sql.append(")\(direction), ")
@@ -85,15 +85,15 @@ package struct SQLQueryPrinter: Sendable {
         do { return try body() } catch { throw error.error(table: schema?.name) }
     }
 
-    /// A truth value. Where `exact` is false, null may stand for false: the condition decides only whether a row is
-    /// taken, and a plain comparison may use an index.
+    /// Appends a truth value. If `exact` is false, null may replace false: the condition only selects rows, and a plain
+    /// comparison may use an index.
     private func append(condition: TypedExpression, exact: Bool, to sql: inout SQLText) {
         switch condition.node {
         case .binary(let operation):
             switch operation {
             case .and, .or:
                 var (first, second) = (condition.operands[0], condition.operands[1])
-                // What goes deep comes first: a parser that has read it all need not keep it.
+                // The deeper side comes first: a parser that has read it completely need not keep it.
                 if second.depth > max(8, first.depth) { swap(&first, &second) }
                 sql.append("(")
                 append(condition: first, exact: exact, to: &sql)
@@ -160,8 +160,8 @@ package struct SQLQueryPrinter: Sendable {
         sql.append(exact && !isEquality ? ") IS TRUE)" : ")")
     }
 
-    /// A value as its type has it in SQL: true and false as 1 and 0, a date as its ticks, a value of any kind in the
-    /// form that tells its kind.
+    /// Appends a value in the SQL form of its type: true and false as 1 and 0, a date as its ticks, a value of any kind
+    /// in the self-describing form.
     func append(_ expression: TypedExpression, to sql: inout SQLText) {
         switch expression.node {
         case .constant(.bool(let value)): sql.append(.integer(value ? 1 : 0), dialect)
@@ -174,13 +174,13 @@ package struct SQLQueryPrinter: Sendable {
         case .column(let name, .some): sql.append(identifier: name.text, dialect)
         case .column(let name, nil): append(property: name, by: "property", to: &sql)
         case .call, .negate, .binary, .choice:
-            // What is computed is a moment in the form that tells its kind.
+            // A computed moment is in the self-describing form.
             let isMoment = expression.type == .date
             if isMoment { sql.append(QueryFunctions.sqlName("ticks") + "(") }
             append(computed: expression, to: &sql)
             if isMoment { sql.append(")") }
         case .path(_, let source), .isElement(_, let source):
-            // A moment comes in the form that tells its kind.
+            // A moment comes in the self-describing form.
             if expression.type == .date { sql.append(QueryFunctions.sqlName("ticks") + "(") }
             append(program: source, of: expression, to: &sql)
             if expression.type == .date { sql.append(")") }
@@ -188,7 +188,7 @@ package struct SQLQueryPrinter: Sendable {
         }
     }
 
-    /// What operators and functions compute.
+    /// Appends the result of an operator or a function.
     private func append(computed expression: TypedExpression, to sql: inout SQLText) {
         switch expression.node {
         case .negate: append(call: "negate", expression.operands, to: &sql)
@@ -202,7 +202,7 @@ package struct SQLQueryPrinter: Sendable {
         }
     }
 
-    /// An expression that the evaluator runs on the columns that it needs.
+    /// Appends an expression that the evaluator runs on the necessary columns.
     private func append(program source: QueryExpression, of expression: TypedExpression, to sql: inout SQLText) {
         let type = expression.type
         if expression.hasNavigation {
@@ -228,7 +228,7 @@ package struct SQLQueryPrinter: Sendable {
         sql.append(type == .bool ? "))" : ")")
     }
 
-    /// The first value whose condition is true, in the form that tells its kind.
+    /// Appends the first value with a true condition, in the self-describing form.
     private func append(choice operands: [TypedExpression], to sql: inout SQLText) {
         sql.append("CASE")
         for index in stride(from: 0, to: operands.count - 1, by: 2) {
@@ -248,7 +248,8 @@ package struct SQLQueryPrinter: Sendable {
         sql.append(")")
     }
 
-    /// Arithmetic, by the database where both sides are known to be numbers and it computes as queries do.
+    /// Appends arithmetic: by the database where both sides are known to be numbers and its results agree with those of
+    /// queries.
     private func append(
         operation: QueryExpression.BinaryOperator, _ expression: TypedExpression, to sql: inout SQLText
     ) {
@@ -258,7 +259,7 @@ package struct SQLQueryPrinter: Sendable {
             case .sub: "-"
             case .mul: "*"
             case .div: "/"
-            // SQLite cuts the fractions off before it takes the remainder.
+            // SQLite drops the fractions before it computes the remainder.
             default: nil
             }
         if operation == .has {
@@ -308,7 +309,7 @@ package struct SQLQueryPrinter: Sendable {
         sql.append(")")
     }
 
-    /// A value in the form that tells its kind.
+    /// Appends a value in the self-describing form.
     func append(any expression: TypedExpression, to sql: inout SQLText) {
         func wrapped(_ function: String, _ body: (inout SQLText) -> Void) {
             sql.append(QueryFunctions.sqlName(function) + "(")

@@ -1,17 +1,17 @@
 /// A part of an SQL statement and the values to bind to its placeholders, in their order.
 package struct SQLText: Sendable, Hashable {
-    /// The SQL, with a placeholder wherever a constant belongs.
+    /// The SQL, with a placeholder for each constant.
     package var text: String
     /// The constants.
     package var values: [SQLValue]
 
-    /// SQL of the program's own making.
+    /// Creates a part from SQL that the program itself has written.
     package init(_ text: String = "", values: [SQLValue] = []) {
         self.text = text
         self.values = values
     }
 
-    /// Adds SQL of the program's own making.
+    /// Appends SQL that the program itself has written.
     package mutating func append(_ text: String) { self.text += text }
 
     /// Adds another part and its values.
@@ -20,7 +20,7 @@ package struct SQLText: Sendable, Hashable {
         values += other.values
     }
 
-    /// Adds a placeholder and the value it stands for.
+    /// Appends a placeholder and its value.
     package mutating func append(_ value: SQLValue, _ dialect: SQLDialect) {
         values.append(value)
         text += dialect.placeholder(values.count)

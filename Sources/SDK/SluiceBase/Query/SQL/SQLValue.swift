@@ -1,4 +1,4 @@
-/// A value that is bound to an SQL statement, or that an SQL function takes or gives.
+/// A value bound to an SQL statement, or an argument or result of an SQL function.
 package enum SQLValue: Sendable, Hashable {
     case null
     case integer(Int64)
@@ -8,8 +8,8 @@ package enum SQLValue: Sendable, Hashable {
 }
 
 extension SQLValue {
-    /// What a declared column of that type holds for a record's property: null where it is null, absent or of another
-    /// type, so that queries see in SQL what they see in the record.
+    /// The value of a declared column for a record's property: null where it is null, absent or of another type, so
+    /// that SQL queries see the same value as the record.
     package init(_ json: JSON?, declared type: TableSchema.ColumnType) {
         switch (type, json?.kind) {
         case (.string, .string), (.date, .string): self = .text(json?.string ?? "")
@@ -24,12 +24,12 @@ extension SQLValue {
         }
     }
 
-    // A value whose kind is known only when the statement runs travels so: null, numbers and strings as they are; a
-    // blob of one byte for the rest, 0 and 1 for false and true, 2 for objects and arrays; a date as a 3 and its ticks
-    // in 8 bytes, a time of day as a 4 and the same, a GUID as a 5 and its text, a place as a 6 and its longitude
-    // and latitude in 8 bytes each, and a duration as a 7 and its ticks in 8 bytes.
+    // The self-describing form, for a value whose kind is known only when the statement runs. Null, numbers and strings
+    // stay the same, and other values are blobs: the byte 0 or 1 for false or true, 2 for objects and arrays, 3 and 8
+    // bytes of ticks for a date, 4 and the same for a time of day, 5 and the text for a GUID, 6 and a longitude and
+    // latitude of 8 bytes each for a place, 7 and 8 bytes of ticks for a duration.
 
-    /// The value in the form that tells its kind.
+    /// The value in the self-describing form.
     package init(_ value: QueryValue) {
         switch value {
         case .null: self = .null
@@ -47,7 +47,7 @@ extension SQLValue {
         }
     }
 
-    /// The value that the form which tells its kind stands for.
+    /// The value of the self-describing form.
     package var queryValue: QueryValue {
         switch self {
         case .null: return .null

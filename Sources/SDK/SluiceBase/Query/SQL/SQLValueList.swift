@@ -1,6 +1,6 @@
-/// A list of values as one value to bind: a statement has room for only so many.
+/// A list of values as one bound value, because a statement limits their number.
 enum SQLValueList {
-    /// Each value as a letter for its kind, its length in 8 bytes, and its bytes.
+    /// Returns each value as a letter for its kind, its length in 8 bytes, and its bytes.
     static func blob(_ values: [SQLValue]) -> SQLValue {
         var output: [UInt8] = []
         for value in values {
@@ -19,7 +19,7 @@ enum SQLValueList {
         return .blob(output)
     }
 
-    /// The values of such a list, as far as it can be read.
+    /// Returns the values of such a list, as far as it can be read.
     static func values(_ list: [UInt8]) -> [SQLValue] {
         var values: [SQLValue] = []
         var rest = list[...]

@@ -6,7 +6,7 @@ public import SluiceCore
 /// that it reads. Several commits before the next read lead to one run.
 ///
 /// ```swift
-/// let sql = "SELECT l.name, count(*) AS open FROM todos t JOIN lists l ON l.id = t.list WHERE NOT t.done GROUP BY l.id"
+/// let sql = "SELECT l.name, count(*) AS n FROM todos t JOIN lists l ON l.id = t.list WHERE NOT t.done GROUP BY l.id"
 /// for try await result in try context.observe(sql: sql) {
 ///     print(result.objects)
 /// }

@@ -35,7 +35,7 @@ struct TopCommand: AsyncParsableCommand {
             let lines = (DaemonReport.status(status) + ["", "\(sent) sent while watched; Ctrl-C ends"]).map {
                 String($0.prefix(width))
             }
-            // The cursor goes home, each line is cleared to its end, and what is below is cleared at last.
+            // The cursor goes home, each line is cleared to its end, and finally the rest of the screen is cleared.
             let screen = "\u{1B}[H" + lines.map { "\($0)\u{1B}[K\n" }.joined() + "\u{1B}[J"
             try StandardStream.output.write(Array(screen.utf8))
             try await Task.sleep(for: .seconds(interval))

@@ -118,7 +118,7 @@ struct DeltaRead {
         return response
     }
 
-    // MARK: What a page tells of
+    // MARK: The changes of a page
 
     private func changes(_ page: SetPage, isOfChanges: Bool) async throws -> Changes {
         var changes = Changes()

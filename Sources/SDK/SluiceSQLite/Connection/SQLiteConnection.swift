@@ -71,7 +71,7 @@ package final class SQLiteConnection {
         if isNew { try execute("PRAGMA auto_vacuum = NONE") }
         try cipher.key.withBytes { try database.setKey($0) }
         try execute(StoreCipher.form(of: "main"))
-        // Else SQLCipher writes to standard error what the typed errors already report.
+        // Else SQLCipher writes failures to standard error, which the typed errors already report.
         _ = try? run("PRAGMA cipher_log_level = NONE")
     }
 

@@ -11,7 +11,7 @@ extension SQLiteStore {
     /// Old content can survive elsewhere, out of reach: in a file that a killed process had not overwritten yet, or in
     /// the disk's own copies (an SSD writes elsewhere, a file system may copy). A file with a second name (a hard link,
     /// as in some snapshots) is left as it is. Files set aside by a recovery stay readable: look for `.damaged-` and
-    /// `-rescued` after the store's name, and remove what you no longer need.
+    /// `-rescued` after the store's name, and remove the ones you no longer need.
     ///
     /// ```swift
     /// let key = try StoreKey.random()

@@ -154,7 +154,7 @@ struct RecordPageBinder {
         return true
     }
 
-    /// Binds a rare kind of value by way of a document, as ``RecordTable/put(_:on:)`` does.
+    /// Binds a rare kind of value by way of a document, as `put(_:on:)` of a record does.
     private func bindDocument(_ parameter: Int, _ index: Int, _ type: TableSchema.ColumnType) throws -> Bool {
         let value = JSON(page.tape, at: index, in: bytes)
         try statement.bind(parameter, SQLValue(value, declared: type))

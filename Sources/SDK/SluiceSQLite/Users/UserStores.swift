@@ -6,9 +6,9 @@ internal import SluiceCore
 /// let users = try UserStores(folder: "state")
 /// let anna = try await users.signIn("anna", with: .passphrase(passphrase))
 /// let context = try await SyncContext(client: annasClient, store: anna, options: SyncOptions(user: "anna"))
-/// // Later, and for somebody else. What Anna has not sent waits under her secret, until she is back.
+/// // Later, and for somebody else. Anna's unsent changes wait under her secret, until she is back.
 /// let ben = try await users.signIn("ben", with: .key(bensKey))
-/// // Anna will not be back: her store is removed, and what its key was made of is overwritten.
+/// // Anna will not be back: her store is removed, and the source of its key is overwritten.
 /// try await users.signOut("anna", unsent: .discard)
 /// ```
 ///

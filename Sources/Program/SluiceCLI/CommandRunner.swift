@@ -1,16 +1,16 @@
 internal import ArgumentParser
 internal import Sluice
 
-/// Parses the arguments, runs the command and says what came of it. Nothing gets past it.
+/// Parses the arguments, runs the command and reports its outcome. Every command runs through it.
 struct CommandRunner {
     let arguments: [String]
-    /// Whether the arguments came as valid UTF-8.
+    /// Whether the arguments were valid UTF-8.
     var areText = true
 
-    /// Whether the caller wants JSON, known even where the arguments cannot be parsed.
+    /// Whether the caller wants JSON, known even if the arguments cannot be parsed.
     private var wantsJSON: Bool { arguments.prefix { $0 != "--" }.contains("--json") }
 
-    /// Runs the command that the arguments ask for.
+    /// Runs the command given by the arguments.
     func run() async -> ExitStatus {
         guard areText else { return finish(Outcome(.usage("an argument is not UTF-8"))) }
         let command: any ParsableCommand
@@ -22,7 +22,7 @@ struct CommandRunner {
         do {
             return try await run(command)
         } catch {
-            // The root and `help` run into this: they throw what is to be printed.
+            // The root and `help` end here: they throw the text to print.
             if SluiceCommand.exitCode(for: error) == .success { return refuse(error) }
             return finish(Outcome(CommandFailure(error)))
         }
@@ -43,7 +43,7 @@ struct CommandRunner {
         outcome.print(asJSON: wantsJSON)
     }
 
-    /// Says why the arguments are not a command. `--help` and `--version` arrive here too.
+    /// Reports why the arguments are not a command. `--help` and `--version` arrive here too.
     private func refuse(_ error: any Error) -> ExitStatus {
         guard SluiceCommand.exitCode(for: error) != .success else {
             return Outcome(json: .object, text: [SluiceCommand.fullMessage(for: error)]).print(asJSON: false)

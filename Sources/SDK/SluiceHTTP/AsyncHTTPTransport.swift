@@ -8,27 +8,28 @@ internal import NIOSSL
 public import SluiceCore
 internal import Synchronization
 
-/// Carries requests to servers over HTTP, by AsyncHTTPClient.
+/// Carries requests to servers over HTTP, with AsyncHTTPClient.
 ///
-/// It follows no redirect, keeps no cookies, unpacks gzip and deflate, and keeps to the request's limits: size of the
+/// It follows no redirect, keeps no cookies, unpacks gzip and deflate, and enforces the request's limits: size of the
 /// unpacked answer, deadline, slowest rate. Cancelling the task ends the exchange.
 ///
 /// ```swift
 /// let client = SluiceClient(endpoint: try Endpoint("http://127.0.0.1:8080"), transport: AsyncHTTPTransport())
 /// ```
 ///
-/// Transports share one pool of connections, which lives as long as the process. ``withOwnConnections(_:)`` gives one
-/// with a pool of its own.
+/// Transports share one pool of connections, which lives as long as the process. ``withOwnConnections(_:)`` provides a
+/// transport with its own pool.
 public struct AsyncHTTPTransport: Transport {
-    /// What sends: for exchanges that are no request and answer, such as streams. It follows no redirect either.
+    /// The sending client, also for streams and other exchanges beside request and answer. It follows no redirect
+    /// either.
     package let client: HTTPClient
 
-    /// A transport on the connections that all transports share.
+    /// Creates a transport on the connections that all transports share.
     public init() { self.init(client: Self.shared) }
 
-    /// A transport that uses those files for TLS. Transports with the same files share their connections.
+    /// Creates a transport that uses those files for TLS. Transports with the same files share their connections.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names a file that cannot be used.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names an unusable file.
     public init(tls: TLSFiles) throws { self.init(client: try tls.client(Self.configuration)) }
 
     private init(client: HTTPClient) { self.client = client }
@@ -52,12 +53,11 @@ public struct AsyncHTTPTransport: Transport {
     private static let shared = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
 
     private static var configuration: HTTPClient.Configuration {
-        // The size of what comes out of the decompression is counted here, piece by piece, for each request by its own
-        // limit.
+        // The size of the unpacked content is counted here, piece by piece, for each request by its own limit.
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow, timeout: .init(connect: .seconds(10)),
             decompression: .enabled(limit: .none))
-        // A refused connection is an answer of the network; when to try again is the retry filter's business.
+        // A refused connection is an answer of the network; the retry filter decides when to try again.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.http1_1ConnectionDebugInitializer = { ResponseGuard.add(to: $0) }
         configuration.http2StreamChannelDebugInitializer = { ResponseGuard.add(to: $0) }
@@ -66,9 +66,9 @@ public struct AsyncHTTPTransport: Transport {
 
     /// Sends the request and waits for the whole answer.
     ///
-    /// - Throws: ``SluiceError`` of code `network` (with the cause ``RequestNotSent`` where no connection came about),
-    ///   `timeout`, `tooLarge`, `cancelled`, or `invalidArgument` for a request without scheme and authority. No
-    ///   message holds the query or a header field.
+    /// - Throws: ``SluiceError`` of code `network` (with the cause ``RequestNotSent`` if no connection was
+    ///   established), `timeout`, `tooLarge`, `cancelled`, or `invalidArgument` for a request without scheme and
+    ///   authority. No message holds the query or a header field.
     public func send(_ request: Request) async throws -> Response {
         let limits = request.context.limits
         let errors = TransportErrors(request)
@@ -117,7 +117,7 @@ public struct AsyncHTTPTransport: Transport {
     private static func head(_ response: HTTPClientResponse) -> HTTPResponse {
         var head = HTTPResponse(
             status: .init(code: Int(response.status.code), reasonPhrase: response.status.reasonPhrase))
-        // The body is unpacked: what the fields say of its packed form is true no longer.
+        // The body is unpacked: the fields about its packed form are no longer true.
         let isUnpacked = BodyReader.isPacked(response.headers)
         for (name, value) in response.headers {
             guard let name = HTTPField.Name(name) else { continue }
@@ -128,24 +128,24 @@ public struct AsyncHTTPTransport: Transport {
     }
 }
 
-/// What TLS needs beside the system's authorities: how the client proves who it is (mutual TLS), and whom it believes too.
-/// The server's certificate and name are verified in any case; nothing here switches that off.
+/// Files for TLS beside the system's authorities: the client's proof of identity (mutual TLS), and further authorities
+/// to trust. The server's certificate and name are verified in any case; nothing here switches that off.
 public struct TLSFiles: Sendable, Hashable {
-    /// The client's certificate and those between it and its authority, in PEM; it needs ``key``.
+    /// The client's certificate and the intermediate ones up to its authority, in PEM; it needs ``key``.
     public var certificate: String?
     /// The certificate's private key, in PEM without a passphrase.
     public var key: String?
-    /// Authorities that are believed beside the system's, in PEM.
+    /// Authorities that are trusted beside the system's, in PEM.
     public var authorities: String?
 
-    /// Files by their paths.
+    /// Names files by their paths.
     public init(certificate: String? = nil, key: String? = nil, authorities: String? = nil) {
         (self.certificate, self.key, self.authorities) = (certificate, key, authorities)
     }
 
-    /// The configuration that the files make.
+    /// Returns the TLS configuration made from the files.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file; nothing of a key is in it.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file, and contains nothing of a key.
     func configuration() throws -> TLSConfiguration {
         guard (certificate == nil) == (key == nil) else {
             throw SluiceError(.invalidArgument, "TLS: a certificate needs its key, and a key its certificate")
@@ -177,13 +177,13 @@ public struct TLSFiles: Sendable, Hashable {
         }
     }
 
-    /// The files' contents, so that renewed ones are seen.
+    /// The files' contents, compared so that renewed files are noticed.
     private var contents: [Data?] {
         [certificate, key, authorities].map { path in path.flatMap { FileManager.default.contents(atPath: $0) } }
     }
 
-    /// The connections of all transports with these contents. They are closed by the process's end: those of files that
-    /// were renewed since are idle, and the pool closes idle ones.
+    /// Returns the connections of all transports with these contents. They are closed at the process's end: those of
+    /// renewed files become idle, and the pool closes idle ones.
     func client(_ base: HTTPClient.Configuration) throws -> HTTPClient {
         let contents = contents
         return try Self.clients.withLock { clients in
@@ -199,21 +199,21 @@ public struct TLSFiles: Sendable, Hashable {
     private static let clients = Mutex<[[Data?]: HTTPClient]>([:])
 }
 
-/// Collects an answer's body within the limits: counts what comes out of the decompression, and watches the rate.
+/// Collects an answer's body within the limits: counts the unpacked bytes, and watches the rate.
 struct BodyReader: Sendable {
     let response: HTTPClientResponse
     let limits: Limits
-    /// When the exchange must be over. The HTTP client's own deadline ends with the answer's head.
+    /// The time at which the exchange must be over. The HTTP client's own deadline ends with the answer's head.
     let deadline: ContinuousClock.Instant
     let errors: TransportErrors
 
-    /// How much has arrived, as the reader tells the watch.
+    /// The number of bytes received so far, shared by the reader and the watch.
     private final class Progress: Sendable {
         let bytes = Atomic<Int>(0)
     }
 
     func read() async throws -> [UInt8] {
-        // Not of a packed body: its length says nothing about what it unpacks to.
+        // Not for a packed body: its length says nothing about its unpacked size.
         let announced =
             Self.isPacked(response.headers) ? nil : response.headers.first(name: "Content-Length").flatMap(Int.init)
         if let announced, announced > limits.responseBytes, !isHeadOnly { throw tooLarge }
@@ -234,7 +234,7 @@ struct BodyReader: Sendable {
         }
     }
 
-    /// Whether the body was packed in a way that the client unpacks.
+    /// Whether the body was packed in a format that the client unpacks.
     static func isPacked(_ headers: HTTPHeaders) -> Bool {
         headers[canonicalForm: "Content-Encoding"].contains { ["gzip", "deflate"].contains($0.lowercased()) }
     }
@@ -247,7 +247,7 @@ struct BodyReader: Sendable {
 
     private func collect(announced: Int, _ progress: Progress) async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        // A server's word is not worth more memory than one page.
+        // A server's announced length reserves a limited amount of memory only.
         bytes.reserveCapacity(min(announced, 4 << 20))
         for try await piece in response.body {
             guard piece.readableBytes <= limits.responseBytes - bytes.count else { throw tooLarge }
@@ -257,7 +257,7 @@ struct BodyReader: Sendable {
         return bytes
     }
 
-    /// Throws when, the grace over, less has arrived on average than the slowest rate.
+    /// Throws if, after the grace period, the average rate is below the slowest one allowed.
     private func watch(_ progress: Progress) async throws -> [UInt8] {
         let start = ContinuousClock.now
         let step = max(.milliseconds(10), min(limits.grace / 4, .seconds(1)))

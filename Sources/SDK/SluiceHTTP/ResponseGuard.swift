@@ -2,14 +2,13 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPCompression
 
-/// Keeps from the HTTP client what it takes for impossible, and would end the process for: a body or an end of an
-/// answer that has had no final head. A status below 100 is enough for that: the client takes its head for one of those
-/// that come before the final one.
+/// Shields the HTTP client from impossible answers, on which it would end the process: a body or an end of an answer
+/// without a final head. A status below 100 is enough for that: the client takes its head for an interim one.
 final class ResponseGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
 
-    /// What is wrong with an answer.
+    /// The fault of an answer.
     struct Refusal: Error, CustomStringConvertible {
         let description: String
     }
@@ -26,7 +25,7 @@ final class ResponseGuard: ChannelInboundHandler {
             let pipeline = channel.pipeline.syncOperations
             let unpacking = try pipeline.handler(type: NIOHTTPResponseDecompressor.self)
             let meter = HeadMeter()
-            // A stream of HTTP/2 has no such reader: its heads come whole, and have limits of their own.
+            // A stream of HTTP/2 has no such reader: its heads arrive complete, and have their own limits.
             if let reader = try? pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self) {
                 try pipeline.addHandler(meter, position: .before(reader))
             }
@@ -39,7 +38,7 @@ final class ResponseGuard: ChannelInboundHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             switch head.status.code {
-            // Switching protocols, which was not asked for, is final: the client closes the connection after it.
+            // Switching protocols, though not requested, is final: the client closes the connection after it.
             case 101, 200...: hasHead = true
             case 100..<200: return
             default: return refuse("HTTP has no status \(head.status.code)", context)
@@ -60,19 +59,18 @@ final class ResponseGuard: ChannelInboundHandler {
     }
 }
 
-/// Ends a connection on which too much arrives that comes to nothing: spaces before a value, answers that only announce
-/// others, a name without an end in front of packed bytes. The readers behind it hold or drop such bytes without a
-/// limit.
+/// Ends a connection on which too many bytes arrive without result: spaces before a value, answers that only announce
+/// others, a name without an end in front of packed bytes. The later readers hold or drop such bytes without a limit.
 final class HeadMeter: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// Far more than a head is.
+    /// Far more than the size of a head.
     private static let most = 512 << 10
 
     private var idleBytes = 0
 
-    /// Something came of what has arrived.
+    /// Resets the count, because the received bytes had a result.
     func reset() { idleBytes = 0 }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

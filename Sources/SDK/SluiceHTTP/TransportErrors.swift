@@ -11,8 +11,8 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// Makes errors of Sluice of what the HTTP client throws. A message names the server by host and port at the most:
-/// queries and header fields may hold what is not for a log.
+/// Converts errors of the HTTP client to Sluice's. A message names the server at most by host and port: queries and
+/// header fields may hold secrets that must not be logged.
 struct TransportErrors: Sendable {
     private let context: RequestContext
     private let server: String
@@ -31,12 +31,12 @@ struct TransportErrors: Sendable {
             cause: cause)
     }
 
-    /// The deadline is over.
+    /// The error for a missed deadline.
     var late: SluiceError {
         error(.timeout, "the exchange with \(server) \(context.limits.tooLong)")
     }
 
-    /// An error before the answer's head was there.
+    /// Converts an error before the answer's head.
     func beforeHead(_ cause: any Error) -> SluiceError {
         if let known = known(cause) { return known }
         switch cause as? HTTPClientError {
@@ -59,7 +59,7 @@ struct TransportErrors: Sendable {
         return error(.network, "the connection to \(server) broke: \(Self.reason(cause))")
     }
 
-    /// An error after the answer's head.
+    /// Converts an error after the answer's head.
     func insideBody(_ cause: any Error) -> SluiceError {
         if let known = known(cause) { return known }
         return error(.network, "the answer of \(server) broke off: \(Self.reason(cause))")
@@ -67,7 +67,7 @@ struct TransportErrors: Sendable {
 
     private func known(_ cause: any Error) -> SluiceError? {
         if let cause = cause as? SluiceError { return cause }
-        // The HTTP client names some other reason for an exchange that ends because its task is cancelled.
+        // The HTTP client reports some other reason when an exchange ends because its task is cancelled.
         if cause is CancellationError || Task.isCancelled { return error(.cancelled, "the request was cancelled") }
         switch cause as? HTTPClientError {
         case .cancelled: return error(.cancelled, "the request was cancelled")
@@ -88,9 +88,9 @@ struct TransportErrors: Sendable {
     }
 }
 
-/// Failures of TLS in one sentence each, with what to look at.
+/// Failures of TLS in one sentence each, with a hint at the cause.
 enum TLSReason {
-    /// The words of BoringSSL's reasons, each with what it means for whoever set the address.
+    /// The names of BoringSSL's reasons, each with its meaning for the person who set the address.
     private static let reasons = [
         (
             "CERTIFICATE_VERIFY_FAILED",
@@ -111,13 +111,13 @@ enum TLSReason {
         ("HANDSHAKE_FAILURE", "the server and this machine could not agree on how to encrypt"),
     ]
 
-    /// The reason; nil for an error that is none of TLS.
+    /// Returns the reason; nil for an error that is none of TLS.
     static func text(of error: any Error) -> String? {
         switch error {
         case let error as NIOSSLExtraError where error == .failedToValidateHostname:
             return "the server's certificate is for another name; see the host in the address"
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-            // The reasons are in the text alone, among the places of BoringSSL's sources.
+            // The reasons appear only in the text, between positions in BoringSSL's sources.
             let text = "\(error)"
             return reasons.first { text.contains($0.0) }?.1 ?? "the server broke TLS off"
         default: return nil

@@ -6,9 +6,9 @@ internal import SluiceCore
     internal import Foundation
 #endif
 
-/// Turns Swift values into constants of queries.
+/// Converts Swift values to constants of queries.
 enum PredicateConstant {
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for what is no such constant.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for a value that cannot be a constant.
     static func literal(_ value: Any) throws(SluiceError) -> QueryLiteral {
         switch value {
         case let value as Bool: return .bool(value)
@@ -26,7 +26,7 @@ enum PredicateConstant {
         case let value as Timestamp: return .date(value)
         case let value as UUID: return .guid(value.uuidString.lowercased())
         case let value as GeographyPoint: return .point(value)
-        // As records hold them.
+        // In the form of records.
         case let value as URL: return .string(value.absoluteString)
         case let value as Data: return .string(value.base64EncodedString())
         case let value as any OptionalValue:
@@ -48,7 +48,7 @@ enum PredicateConstant {
     }
 }
 
-/// What is an optional, whatever of.
+/// An optional of any wrapped type.
 protocol OptionalValue {
     var wrappedValue: Any? { get }
 }

@@ -1,18 +1,18 @@
 internal import SluiceCore
 
-/// What a part of a predicate amounts to while it is translated.
+/// The meaning of a part of a predicate during translation.
 indirect enum PredicateOperand {
     /// The record.
     case record
-    /// A part of the record that no column is stated for; a part of it may have one.
+    /// A part of the record without a declared column; a part of it may have one.
     case path(AnyKeyPath)
     /// A part of the record that is a column.
     case column(PropertyName, AnyKeyPath)
     /// A constant, or a value captured from outside.
     case value(Any)
-    /// What operators and functions make of others. Null where one that it needs is null.
+    /// The result of operators and functions. Null if a necessary operand is null.
     case expression(QueryExpression)
-    /// A condition on something optional: it has no value at all where the second condition holds.
+    /// A condition on an optional: it has no value at all if the second condition holds.
     case optional(QueryExpression, isNull: QueryExpression)
     /// `??`.
     case coalesced(PredicateOperand, default: PredicateOperand)
@@ -20,7 +20,7 @@ indirect enum PredicateOperand {
     case range(lower: PredicateOperand?, upper: PredicateOperand?, includesUpper: Bool)
 }
 
-/// An expression of a `#Predicate` that queries have words for.
+/// An expression of a `#Predicate` that queries can express.
 protocol TranslatableExpression {
     func operand(_ translator: PredicateTranslator) throws(SluiceError) -> PredicateOperand
 }

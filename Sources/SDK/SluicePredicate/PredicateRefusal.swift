@@ -1,8 +1,8 @@
 internal import SluiceCore
 
-/// Says what in a predicate queries have no word for.
+/// Reports the parts of a predicate that queries cannot express.
 enum PredicateRefusal {
-    /// What Swift calls the constructs that `#Predicate` takes and queries do not.
+    /// The names in Swift of the constructs that `#Predicate` supports and queries do not.
     private static let constructs = [
         "Conditional": "a choice (?: or if)",
         "ConditionalCast": "as?", "ForceCast": "as!", "TypeCheck": "is",
@@ -19,15 +19,15 @@ enum PredicateRefusal {
         "StringCaseInsensitiveCompare": "caseInsensitiveCompare(_:)",
     ]
 
-    /// The refusal of a type of expressions.
+    /// Returns the refusal of a type of expressions.
     static func error(of type: Any.Type) -> SluiceError {
-        // `PredicateExpressions.Filter<…>`, its module before it or not.
+        // `PredicateExpressions.Filter<…>`, with or without its module.
         let path = String(describing: type).prefix { $0 != "<" }
         let name = path.split(separator: ".").last.map(String.init) ?? String(path)
         return error(constructs[name] ?? "PredicateExpressions.\(name)")
     }
 
-    /// The refusal of a key path that is not the record's.
+    /// Returns the refusal of a key path that is not the record's.
     static func error(of path: AnyKeyPath) -> SluiceError {
         // Swift knows no names of computed properties.
         let description = String(describing: path)

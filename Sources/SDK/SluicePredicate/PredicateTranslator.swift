@@ -6,14 +6,14 @@ internal import SluiceCore
     internal import Foundation
 #endif
 
-/// Turns the parts of a `#Predicate` into parts of a query.
+/// Translates the parts of a `#Predicate` to parts of a query.
 struct PredicateTranslator {
-    /// The predicate's variable that is the record.
+    /// The variable of the predicate that stands for the record.
     let record: PredicateExpressions.VariableID
     let recordType: Any.Type
-    /// The column that a key path of the record is.
+    /// Returns the column for a key path of the record.
     let column: (AnyKeyPath) -> PropertyName?
-    /// What the variables of inner closures stand for.
+    /// The operands for the variables of inner closures.
     var bindings: [PredicateExpressions.VariableID: PredicateOperand] = [:]
 
     func operand(_ expression: some PredicateExpression) throws(SluiceError) -> PredicateOperand {
@@ -21,7 +21,7 @@ struct PredicateTranslator {
         throw PredicateRefusal.error(of: type(of: expression))
     }
 
-    /// The part as a value of a query.
+    /// Returns the part as a value of a query.
     func value(_ expression: some PredicateExpression) throws(SluiceError) -> QueryExpression {
         try value(try operand(expression))
     }
@@ -41,11 +41,11 @@ struct PredicateTranslator {
 
     // MARK: Conditions
 
-    /// The part as a condition.
+    /// Returns the part as a condition.
     func condition(_ expression: some PredicateExpression) throws(SluiceError) -> QueryExpression {
         switch try operand(expression) {
         case .coalesced(let operand, let fallback):
-            // Comparisons are never null, so that a `not` around them is right.
+            // Comparisons are never null, so that a surrounding `not` is correct.
             if case .value(let value) = fallback, let value = value as? Bool {
                 let isNull = try isNull(operand)
                 let held = try self.value(operand)
@@ -57,7 +57,7 @@ struct PredicateTranslator {
         }
     }
 
-    /// Whether the value is null.
+    /// Returns the condition that the value is null.
     func isNull(_ operand: PredicateOperand) throws(SluiceError) -> QueryExpression {
         switch operand {
         case .optional(_, let isNull): isNull
@@ -66,7 +66,7 @@ struct PredicateTranslator {
         }
     }
 
-    /// A comparison, with `??` on either side resolved into its two cases.
+    /// Returns a comparison, with `??` on either side resolved into its two cases.
     func compare(
         _ operation: QueryExpression.BinaryOperator, _ left: PredicateOperand, _ right: PredicateOperand
     ) throws(SluiceError) -> QueryExpression {

@@ -7,7 +7,7 @@ public import SluiceCore
 #endif
 
 extension Query {
-    /// The records of `table` that match the predicate.
+    /// Selects the records of `table` that match the predicate.
     ///
     /// ```swift
     /// let adults = try Query("people", where: #Predicate<Person> { $0.age >= 18 }).sorted(by: \Person.name)
@@ -20,7 +20,8 @@ extension Query {
         self.init(table, filter: try QueryExpression(predicate))
     }
 
-    /// The records of the type's own table that match the predicate: `Query(Person.self, where: #Predicate { … })`.
+    /// Selects the records of the type's own table that match the predicate:
+    /// `Query(Person.self, where: #Predicate { … })`.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`; see `QueryExpression(_:)`.
     public init<Record: QueryableRecord & TableRecord>(
@@ -33,7 +34,7 @@ extension Query {
         }
     }
 
-    /// The query with a further condition: records must match it and those given before.
+    /// Returns the query with a further condition: records must match it and the earlier ones.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`; see `QueryExpression(_:)`.
     public func `where`<Record: QueryableRecord>(_ predicate: Predicate<Record>) throws(SluiceError) -> Query {

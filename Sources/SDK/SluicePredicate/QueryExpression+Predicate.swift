@@ -7,17 +7,17 @@ public import SluiceCore
 #endif
 
 extension QueryExpression {
-    /// The filter that a `#Predicate` is.
+    /// Translates a `#Predicate` to a filter.
     ///
     /// ```swift
     /// let filter = try QueryExpression(#Predicate<Person> { $0.age >= 18 && $0.name.starts(with: "A") })
     /// ```
     ///
-    /// It means what queries mean, not what Swift does with the record: strings compare by code point, and a force
-    /// unwrap of what is null matches nothing.
+    /// It has the meaning of queries, not Swift's: strings compare by code point, and a force unwrap of null matches
+    /// nothing.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery`, with the key path for which the type states no column, or with
-    ///   the construct that queries have no word for.
+    /// - Throws: ``SluiceError`` of code `invalidQuery`, with the key path without a declared column, or with the
+    ///   construct that queries cannot express.
     public init<Record: QueryableRecord>(_ predicate: Predicate<Record>) throws(SluiceError) {
         let columns = Record.columns
         let translator = PredicateTranslator(

@@ -7,7 +7,7 @@ public import SluiceCore
 #endif
 
 extension TypedSyncTable where Record: QueryableRecord {
-    /// The records that match the predicate.
+    /// Returns the records that match the predicate.
     ///
     /// ```swift
     /// let minors = try await context.table(Person.self).records(where: #Predicate { $0.age < 18 })
@@ -18,24 +18,24 @@ extension TypedSyncTable where Record: QueryableRecord {
         try await records(matching: Query(name, where: predicate))
     }
 
-    /// How many records match the predicate.
+    /// Returns the number of records that match the predicate.
     ///
     /// - Throws: as ``records(where:)``.
     public func count(where predicate: Predicate<Record>) async throws -> Int {
         try await count(matching: Query(name, where: predicate))
     }
 
-    /// The records that match the predicate, now and whenever they change.
+    /// Observes the records that match the predicate: the current ones, and each change.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query.
     public func observe(where predicate: Predicate<Record>) throws(SluiceError) -> TypedLiveQuery<Record> {
         observe(try Query(name, where: predicate))
     }
 
-    /// Brings the server's rows that match the predicate here: see
-    /// ``SyncContext/pull(_:named:allowsMassRemoval:progress:)``.
+    /// Pulls the server's rows that match the predicate: see ``SyncContext/pull(_:named:allowsMassRemoval:progress:)``.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query; as ``pull(_:named:allowsMassRemoval:)``.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query; as
+    ///   ``pull(_:named:allowsMassRemoval:)``.
     @discardableResult
     public func pull(
         where predicate: Predicate<Record>, named queryName: String? = nil, allowsMassRemoval: Bool = false

@@ -7,7 +7,7 @@ public import SluiceCore
 #endif
 
 extension TypedTransactionTable where Record: QueryableRecord {
-    /// The records that match the predicate, with what was changed so far.
+    /// Returns the records that match the predicate, including the transaction's changes so far.
     ///
     /// ```swift
     /// try await context.write { transaction in
@@ -21,7 +21,7 @@ extension TypedTransactionTable where Record: QueryableRecord {
         try records(matching: Query(name, where: predicate))
     }
 
-    /// How many records match the predicate, with what was changed so far.
+    /// Returns the number of records that match the predicate, including the transaction's changes so far.
     ///
     /// - Throws: as ``records(where:)``.
     public func count(where predicate: Predicate<Record>) throws -> Int {

@@ -12,27 +12,27 @@ public import Tracing
 /// try await group.run()
 /// ```
 ///
-/// At a graceful shutdown the push or pull that is under way gets ``shutdownLimit`` to end. After that it is cancelled:
-/// its operation stays in the queue, and the next start sends it again under the same request id, so that the server
+/// At a graceful shutdown the running push or pull gets ``shutdownLimit`` to end. After that it is cancelled: its
+/// operation stays in the queue, and the next start sends it again under the same request id, so that the server
 /// carries it out once. The service does not close the store, which belongs to the caller.
 public struct SyncService: Service {
-    /// What the service keeps in step.
+    /// The context that the service synchronises.
     public let context: SyncContext
-    /// The schedule's loop: `syncNow()`, `networkAvailable()`, and the runs as they end.
+    /// The loop of the schedule: `syncNow()`, `networkAvailable()`, and the finished runs.
     public let scheduler: SyncScheduler
-    /// How long a push or pull that is under way may go on after a graceful shutdown began.
+    /// The longest time that a running push or pull may go on after the begin of a graceful shutdown.
     public let shutdownLimit: Duration
     private let logger: Logger
     private let meters: RunMeters
 
-    /// A service for a context.
+    /// Creates a service for a context.
     ///
     /// - Parameters:
-    ///   - logger: where each run is reported: at `debug` if it went well, at `warning` if it did not. Nothing of a
-    ///     record's content is in it.
-    ///   - metrics: where runs are counted; nil for the process's metrics system.
-    ///   - tracer: gets a span for each push and pull. Add ``RequestSpans/filters(_:)`` to the client to have the
-    ///     requests in it too.
+    ///   - logger: reports each run: at `debug` if it went well, else at `warning`. Nothing of a record's content is
+    ///     logged.
+    ///   - metrics: counts the runs; nil for the process's metrics system.
+    ///   - tracer: gets a span for each push and pull. Add ``RequestSpans/filters(_:)`` to the client to trace the
+    ///     requests too.
     public init(
         _ context: SyncContext, _ schedule: SyncSchedule, logger: Logger, metrics: (any MetricsFactory)? = nil,
         tracer: (any Tracer)? = nil, shutdownLimit: Duration = .seconds(10)
@@ -103,17 +103,17 @@ public struct SyncService: Service {
     }
 }
 
-/// Counts what scheduled runs do. Every label is from a small set; none holds a table's rows or a record's id.
+/// Counts scheduled runs. Every label is from a small set; none holds a table's rows or a record's id.
 struct RunMeters: Sendable {
     private let factory: any MetricsFactory
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
-    /// Counts a run that ended.
+    /// Counts a finished run.
     ///
     /// - Parameters:
-    ///   - took: how long it took.
-    ///   - status: what waits in the queue now; nil where the store could not be read.
+    ///   - took: the duration of the run.
+    ///   - status: the current state of the queue; nil if the store could not be read.
     func count(_ run: ScheduledRun, took: Duration, _ status: SyncStatus?) {
         let result = run.error.map { $0.code.description } ?? "ok"
         counter("sluice.sync.runs", [("result", result)]).increment()

@@ -1,8 +1,8 @@
 internal import CSluice
 internal import SluiceCore
 
-/// Asks a callback about conflicts. Its data is a pointer that only the callback follows, which is why the type may be
-/// `Sendable` unchecked.
+/// Asks a callback about conflicts. Only the callback follows its data pointer, so the type may be unchecked
+/// `Sendable`.
 struct ConflictCallback: ConflictHandler, @unchecked Sendable {
     let callback: sluice_conflict_callback
     let data: UnsafeMutableRawPointer?
@@ -21,9 +21,9 @@ struct ConflictCallback: ConflictHandler, @unchecked Sendable {
 }
 
 extension ConflictDecision {
-    /// The decision of a number, with the record of a merge.
+    /// Reads the decision from its number, with the record of a merge.
     ///
-    /// - Throws: ``SluiceError``, whose text stands in the queue as the reason why the operation is held.
+    /// - Throws: ``SluiceError``, whose text the queue keeps as the reason for holding the operation.
     init(_ number: Int, _ answer: [UInt8]?) throws(SluiceError) {
         let simple: [Int: ConflictDecision] = [
             SLUICE_DECIDE_NEXT: .next, SLUICE_DECIDE_SERVER: .server, SLUICE_DECIDE_CLIENT: .client,
@@ -48,9 +48,9 @@ extension ConflictDecision {
     }
 }
 
-/// What a callback wrote for the library.
+/// Reads a callback's answer.
 enum CallbackAnswer {
-    /// The bytes, which the library frees here; nil where the callback wrote none.
+    /// Returns the bytes, and frees the callback's copy; nil if the callback wrote none.
     static func take(_ text: inout sluice_text) -> [UInt8]? {
         defer { Reply.free(&text) }
         guard let bytes = text.bytes else { return nil }

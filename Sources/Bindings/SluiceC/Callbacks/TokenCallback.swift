@@ -2,8 +2,8 @@ internal import CSluice
 internal import SluiceCore
 internal import Synchronization
 
-/// Asks a callback for tokens, and keeps the last one. Its data is a pointer that only the callback follows, which is
-/// why the type may be `Sendable` unchecked.
+/// Asks a callback for tokens, and keeps the last one. Only the callback follows its data pointer, so the type may be
+/// unchecked `Sendable`.
 final class TokenCallback: TokenProvider, @unchecked Sendable {
     private let callback: sluice_token_callback
     private let data: UnsafeMutableRawPointer?
@@ -38,7 +38,7 @@ final class TokenCallback: TokenProvider, @unchecked Sendable {
     }
 }
 
-/// One token, for as long as a context is open.
+/// A fixed token, used as long as a context is open.
 struct GivenToken: TokenProvider {
     private let text: String
 

@@ -81,7 +81,7 @@ public func sluice_query(
         return try open.here {
             // The table's name is checked as with every other call.
             _ = try open.sync.table(query.table)
-            // One state of the store for both, so that they fit together.
+            // One state of the store for both, so that they are consistent.
             return try open.store.readHere { reader in
                 try QueryDocument.items(of: query, records: reader.records, count: reader.count)
             }
@@ -113,7 +113,7 @@ public func sluice_sql(
 }
 
 extension SluiceError {
-    /// That there is no such record.
+    /// Returns the error for a missing record.
     static func missing(_ id: RecordID, in table: String) -> SluiceError {
         SluiceError(.recordMissing, "there is no such record", table: table, recordID: id)
     }

@@ -27,8 +27,7 @@ public func sluice_write(
     }
 }
 
-/// A transaction's body. Its data is a pointer that only the body follows, which is why the type may be `Sendable`
-/// unchecked.
+/// A transaction's body. Only the body follows its data pointer, so the type may be unchecked `Sendable`.
 private struct TransactionCallback: @unchecked Sendable {
     let body: sluice_transaction_body
     let data: UnsafeMutableRawPointer?

@@ -1,14 +1,14 @@
 internal import CSluice
 internal import Synchronization
 
-/// Gives out numbers for objects. No number is given out twice, so one that was given back never finds another object.
+/// Issues numbers for objects. No number is issued twice, so a released one never finds another object.
 final class HandleTable<Object: Sendable>: Sendable {
     private struct State {
         var last: UInt64 = 0
         var objects: [UInt64: Object] = [:]
     }
     private let state = Mutex(State())
-    /// What the numbers are of. Numbers of different kinds never meet.
+    /// The kind of the objects. Numbers of different kinds never meet.
     private let kind: Kind
 
     /// The kinds of handles.
@@ -19,7 +19,7 @@ final class HandleTable<Object: Sendable>: Sendable {
 
     init(_ kind: Kind) { self.kind = kind }
 
-    /// A number for the object.
+    /// Issues a number for the object.
     func add(_ object: Object) -> UInt64 {
         state.withLock { state in
             state.last += 1
@@ -30,13 +30,13 @@ final class HandleTable<Object: Sendable>: Sendable {
         }
     }
 
-    /// The object of that number.
+    /// Returns the object of that number.
     func find(_ handle: UInt64) throws(Failure) -> Object {
         guard let object = state.withLock({ $0.objects[handle] }) else { throw .handle(kind) }
         return object
     }
 
-    /// Takes the number back.
+    /// Releases the number, and returns its object.
     func remove(_ handle: UInt64) throws(Failure) -> Object {
         guard let object = state.withLock({ $0.objects.removeValue(forKey: handle) }) else { throw .handle(kind) }
         return object

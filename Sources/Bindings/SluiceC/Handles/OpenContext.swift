@@ -5,25 +5,25 @@ internal import SluiceCore
 internal import SluiceSQLite
 internal import Synchronization
 
-/// A context that is open for callers of the header, and their calls that are under way.
+/// A context that is open for callers of the header, with their running calls.
 final class OpenContext: Sendable {
-    /// Whether a call waits for what a callback may be part of.
+    /// Whether a call may wait for a running callback.
     enum Rule {
         case local, waiting
     }
 
-    /// All that are open.
+    /// All open contexts.
     static let all = HandleTable<OpenContext>(.context)
 
     let sync: SyncContext
     let store: SQLiteStore
-    /// Where event callbacks run, one at a time.
+    /// The queue on which event callbacks run, one at a time.
     let events = DispatchQueue(label: "sluice.events")
 
     private struct State {
         var isClosing = false
         var lastCall: UInt64 = 0
-        /// What ends each call that is under way.
+        /// The cancel action of each running call.
         var calls: [UInt64: @Sendable () -> Void] = [:]
         var subscriptions: [UInt64] = []
     }
@@ -35,7 +35,7 @@ final class OpenContext: Sendable {
         self.store = store
     }
 
-    /// The context of a handle, for a call that keeps to the rules for callbacks.
+    /// Returns the context of a handle, for a call that obeys the rules for callbacks.
     static func find(_ handle: sluice_context, _ rule: Rule) throws(Failure) -> OpenContext {
         try ThisProcess.check()
         try allow(rule)
@@ -71,7 +71,7 @@ final class OpenContext: Sendable {
         return try CallerLoop.run(started: { note($0, for: call) }) { try await body(self) }
     }
 
-    /// Runs `body`, which is done when it returns, on the caller's thread.
+    /// Runs synchronous `body` on the caller's thread.
     func here<Result>(_ body: () throws -> Result) throws -> Result {
         let call = try begin()
         defer { end(call) }
@@ -103,7 +103,7 @@ final class OpenContext: Sendable {
         underWay.leave()
     }
 
-    /// Ends all calls that are under way.
+    /// Ends all running calls.
     func interrupt() {
         for cancel in state.withLock({ Array($0.calls.values) }) { cancel() }
     }
@@ -119,7 +119,7 @@ final class OpenContext: Sendable {
 
     func forget(_ subscription: UInt64) { state.withLock { $0.subscriptions.removeAll { $0 == subscription } } }
 
-    /// Ends everything that is under way, waits for it, and closes the store.
+    /// Ends all running calls and subscriptions, waits for them, and closes the store.
     func close() throws {
         let subscriptions = state.withLock { state in
             state.isClosing = true

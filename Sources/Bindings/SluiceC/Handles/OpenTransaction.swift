@@ -2,10 +2,10 @@ internal import CSluice
 internal import Glibc
 internal import SluiceCore
 
-/// A transaction whose body runs on a caller's thread, while the store's writer waits for it. That is why it may go to
-/// that thread, and be `Sendable` unchecked.
+/// A transaction whose body runs on a caller's thread, while the store's writer waits for it. So it may move to that
+/// thread, and be unchecked `Sendable`.
 final class OpenTransaction: @unchecked Sendable {
-    /// All whose bodies run.
+    /// All transactions whose bodies are running.
     static let all = HandleTable<OpenTransaction>(.transaction)
 
     let transaction: LocalTransaction
@@ -13,9 +13,9 @@ final class OpenTransaction: @unchecked Sendable {
 
     private init(_ transaction: LocalTransaction) { self.transaction = transaction }
 
-    /// Has the thread that waits for the transaction run `body`, and waits for it.
+    /// Runs `body` on the thread that waits for the transaction, and waits for it.
     ///
-    /// - Throws: ``Failure`` of code `SLUICE_ERROR_CALLBACK` where it returns something else than 0.
+    /// - Throws: ``Failure`` of code `SLUICE_ERROR_CALLBACK` if it returns something other than 0.
     static func run(
         _ transaction: LocalTransaction, on loop: CallerLoop, _ body: @escaping @Sendable (UInt64) -> Int32
     ) throws {
@@ -32,7 +32,7 @@ final class OpenTransaction: @unchecked Sendable {
         }
     }
 
-    /// The transaction of a handle, on the thread that its body runs on.
+    /// Returns the transaction of a handle, on the thread of its body.
     static func find(_ handle: sluice_transaction) throws(Failure) -> LocalTransaction {
         try ThisProcess.check()
         let open = try all.find(handle)

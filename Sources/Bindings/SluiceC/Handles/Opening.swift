@@ -6,7 +6,7 @@ internal import SluiceLua
 internal import SluiceOData
 internal import SluiceSQLite
 
-/// What `sluice_options` says, read and checked.
+/// The content of `sluice_options`, read and checked.
 struct Opening: Sendable {
     private let path: String
     private let endpoint: Endpoint?
@@ -86,11 +86,11 @@ struct Opening: Sendable {
         return try await SyncContext(client: client, store: store, tables: settings.tables, options: options)
     }
 
-    /// The size of `sluice_options` in the first header, 0.1: no program knows less of it.
+    /// The size of `sluice_options` in the first header, 0.1: no program has a smaller one.
     static let firstSize = 160
 
-    /// The options as this library knows them: what an older header does not have is 0, and what a newer one added is
-    /// refused unless it is 0.
+    /// Returns the options of this library's version: members that an older header lacks are 0. Members that a newer
+    /// one added are refused unless they are 0.
     private static func known(_ pointer: UnsafePointer<sluice_options>) throws(Failure) -> sluice_options {
         let size = pointer.pointee.size
         let known = MemoryLayout<sluice_options>.size

@@ -3,29 +3,29 @@ internal import Dispatch
 internal import Glibc
 internal import SluiceCore
 
-/// Brings a context's events to a callback, or keeps the next one of each kind until it is taken. What comes meanwhile
-/// waits in the engine, which bounds it.
+/// Delivers a context's events to a callback, or keeps the next one of each kind until it is taken. Further events wait
+/// in the engine, which bounds them.
 final class Subscription: @unchecked Sendable {
-    /// All that are open.
+    /// All open subscriptions.
     static let all = HandleTable<Subscription>(.subscription)
 
     private let context: OpenContext
     private let monitor = Monitor()
-    /// All three only with the monitor: events with what wakes the task that brought each, the tasks, and whether it
-    /// is over.
+    /// All three only with the monitor: events, each with the continuation of the task that brought it; the tasks; and
+    /// whether the subscription has ended.
     private var waiting: [(event: [UInt8], taken: CheckedContinuation<Void, Never>)] = []
     private var tasks: [Task<Void, Never>] = []
     private var isOver = false
-    /// Holds a byte while there is something to take: an event, or the end. Nil where a callback gets the events.
+    /// Holds a byte while an event or the end can be taken. Nil if a callback gets the events.
     private let pipe: Signal?
-    /// The callbacks of this subscription that are queued or run.
+    /// The callbacks of this subscription that are queued or running.
     private let calls = DispatchGroup()
 
     /// Subscribes to events of these kinds. A callback's data is a pointer that only the callback follows.
     init(_ context: OpenContext, _ kinds: UInt32, _ callback: EventCallback?) throws {
         self.context = context
         pipe = callback == nil ? try Signal() : nil
-        // Each sequence begins here, so that nothing is missed that comes after this call.
+        // Each sequence begins here, so that no event after this call is missed.
         if kinds & SLUICE_CHANGES != 0 { bring(context.sync.changes, "changes", callback) { $0.json } }
         if kinds & SLUICE_PROGRESS != 0 { bring(context.sync.progress, "progress", callback) { $0.json } }
         if kinds & SLUICE_PHASES != 0 { bring(context.sync.statusUpdates, "phase", callback) { $0.json } }
@@ -78,7 +78,7 @@ final class Subscription: @unchecked Sendable {
         return event
     }
 
-    /// The descriptor that is readable while an event waits.
+    /// Returns the descriptor that is readable while an event waits.
     func readable() throws(Failure) -> Int32 {
         guard let pipe else {
             throw Failure(SLUICE_ERROR_ARGUMENT, "this subscription's events go to its callback")
@@ -96,10 +96,10 @@ final class Subscription: @unchecked Sendable {
         }
     }
 
-    /// Ends it. Outside of event callbacks it waits for one that runs.
+    /// Ends the subscription. Outside of event callbacks it waits for a running one.
     func end() {
         let (waiting, tasks) = monitor.locked {
-            // Whoever polls wakes up, and learns from sluice_next that it is over.
+            // A polling thread wakes up, and learns from sluice_next that the subscription has ended.
             if self.waiting.isEmpty, !isOver { pipe?.set() }
             isOver = true
             monitor.signal()
@@ -111,15 +111,15 @@ final class Subscription: @unchecked Sendable {
         if CallbackPlace.current != .event { calls.wait() }
     }
 
-    /// Ends the one of that handle because its context is closed. One with a descriptor keeps the handle, so that
-    /// whoever polls the descriptor can still ask; its owner unsubscribes.
+    /// Ends the subscription of that handle because its context is closed. One with a descriptor keeps the handle, so
+    /// that a thread that polls can still ask; its owner unsubscribes.
     static func finish(_ handle: UInt64) {
         guard let subscription = try? all.find(handle) else { return }
         subscription.end()
         if subscription.pipe == nil { _ = try? all.remove(handle) }
     }
 
-    /// Ends it on behalf of its owner.
+    /// Ends the subscription on behalf of its owner.
     func unsubscribe(_ handle: UInt64) {
         context.forget(handle)
         end()
@@ -159,13 +159,12 @@ private final class Signal: Sendable {
     }
 }
 
-/// Where events go. Its data is a pointer that only the callback follows, which is why the type may be `Sendable`
-/// unchecked.
+/// The receiver of events. Only the callback follows its data pointer, so the type may be unchecked `Sendable`.
 struct EventCallback: @unchecked Sendable {
     let callback: sluice_event_callback
     let data: UnsafeMutableRawPointer?
 
-    /// Calls it with a document that a NUL follows.
+    /// Calls it with a document and a terminating NUL.
     func call(_ document: [UInt8]) {
         document.withUnsafeBytes {
             callback(data, $0.baseAddress?.assumingMemoryBound(to: CChar.self), document.count - 1)

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Glibc
 
-/// Inside of which callback a thread is.
+/// The kind of callback that a thread is in.
 enum CallbackPlace: Int {
     case none = 0
     case transaction
@@ -15,7 +15,7 @@ enum CallbackPlace: Int {
         return key
     }()
 
-    /// Where the calling thread is.
+    /// The kind of callback that the calling thread is in.
     static var current: CallbackPlace {
         CallbackPlace(rawValue: Int(bitPattern: pthread_getspecific(key))) ?? .none
     }
@@ -28,7 +28,7 @@ enum CallbackPlace: Int {
         return try body()
     }
 
-    /// Calls a callback on the thread whose call the task is part of. A task that has outlived its call, such as the
+    /// Calls a callback on the thread that waits for the task's call. A task that has outlived its call, such as the
     /// refresh of a token, uses a thread of the library.
     func onCaller<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in

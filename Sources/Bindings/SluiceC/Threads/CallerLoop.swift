@@ -1,10 +1,10 @@
 internal import CSluice
 
-/// Runs a task on the thread that waits for it: each step of the task that belongs to no actor, and what the task wants
-/// done on that thread.
+/// Runs a task on the thread that waits for it: each step of the task outside actors, and callbacks that the task
+/// requests on that thread.
 ///
-/// So a call that blocks its thread needs no thread of Swift's pool, whose threads are few and may all be at work, and a
-/// step costs no change of threads that the same call from Swift would not cost.
+/// So a blocking call needs no thread of Swift's pool, whose few threads may all be busy. A step costs no more changes
+/// of threads than the same call from Swift.
 final class CallerLoop: TaskExecutor, @unchecked Sendable {
     private enum Step {
         case job(UnownedJob)
@@ -19,12 +19,12 @@ final class CallerLoop: TaskExecutor, @unchecked Sendable {
     private var steps: [Step] = []
     private var isOpen = false
 
-    /// Loops that nobody uses. None is ever freed: the runtime keeps no reference to an executor.
+    /// Loops that are not in use. None is ever freed: the runtime keeps no reference to an executor.
     private static let idle = IdleLoops()
 
     /// Runs `body` as a task, and waits for its end.
     ///
-    /// - Parameter started: gets what cancels the task.
+    /// - Parameter started: gets a closure that cancels the task.
     static func run<Result: Sendable>(
         started: (@escaping @Sendable () -> Void) -> Void = { _ in },
         _ body: @escaping @Sendable () async throws -> Result
@@ -49,11 +49,10 @@ final class CallerLoop: TaskExecutor, @unchecked Sendable {
         return try result.get()
     }
 
-    /// Has the thread of the loop call `body`; false if it waits no more.
+    /// Makes the thread of the loop call `body`; false if it no longer waits.
     func perform(_ body: @escaping @Sendable () -> Void) -> Bool { add(.call(body)) }
 
-    /// Takes a step of the task. What comes after the end, such as an actor's turn that began with the task, goes to
-    /// the pool.
+    /// Takes a step of the task. Steps after the end, such as an actor's turn that began with the task, go to the pool.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if !add(.job(job)) { globalConcurrentExecutor.enqueue(job) }
@@ -95,7 +94,7 @@ final class CallerLoop: TaskExecutor, @unchecked Sendable {
     }
 }
 
-/// What a task leaves for the thread that waits for it: written before the loop's end, read after it.
+/// A task's result for the waiting thread: written before the loop's end, read after it.
 private final class Outcome<Value: Sendable>: @unchecked Sendable {
     var result: Result<Value, any Error>?
 }

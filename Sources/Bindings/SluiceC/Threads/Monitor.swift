@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A lock with a condition, of POSIX, so that tools which watch threads know it. It guards what its owner says.
+/// A POSIX lock with a condition, so that tools for thread analysis know it. Its owner documents the guarded state.
 final class Monitor: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -9,7 +9,7 @@ final class Monitor: @unchecked Sendable {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
-        // A clock that is set does not change how long a wait takes.
+        // Setting the system's clock does not change the length of a wait.
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         pthread_cond_init(condition, &attributes)
         pthread_condattr_destroy(&attributes)
@@ -29,16 +29,16 @@ final class Monitor: @unchecked Sendable {
         return try body()
     }
 
-    /// Waits for a signal, with the lock held, which others can take meanwhile.
+    /// Waits for a signal, with the lock held; others can take it during the wait.
     func wait() { pthread_cond_wait(condition, mutex) }
 
-    /// Waits for a signal until a time of the monotonic clock; false once that has come.
+    /// Waits for a signal until a time of the monotonic clock; false once it has passed.
     func wait(until end: timespec) -> Bool {
         var end = end
         return pthread_cond_timedwait(condition, mutex, &end) == 0
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiting threads.
     func signal() { pthread_cond_broadcast(condition) }
 
     /// Runs `body` with the lock free, inside of ``locked(_:)``.
@@ -48,7 +48,7 @@ final class Monitor: @unchecked Sendable {
         pthread_mutex_lock(mutex)
     }
 
-    /// The time of the monotonic clock after so many milliseconds.
+    /// Returns the time of the monotonic clock after so many milliseconds.
     static func time(after milliseconds: Int32) -> timespec {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -41,22 +41,22 @@ enum Codes {
     private static let numbers = Dictionary(uniqueKeysWithValues: ofErrors.map { ($0.code, $0.number) })
     private static let names = Dictionary(
         uniqueKeysWithValues: (own + ofErrors.map { ($0.number, $0.code.description) }).map { ($0.number, $0.name) })
-    /// The names as C has them: made once, and never freed.
+    /// The names as C strings: created once, and never freed.
     private nonisolated(unsafe) static let texts = names.mapValues { UnsafePointer(strdup($0)) }
     private nonisolated(unsafe) static let unknown = UnsafePointer(strdup("unknown"))
 
-    /// The number of an engine's code.
+    /// Returns the number of an engine's code.
     static func number(of code: SluiceError.Code) -> Int { numbers[code] ?? SLUICE_ERROR_OTHER }
 
-    /// A number's name.
+    /// Returns a number's name.
     static func name(of code: Int32) -> String { names[Int(code)] ?? "unknown" }
 
-    /// A number's name for C; it lives as long as the process.
+    /// Returns a number's name for C; it lives as long as the process.
     static func text(of code: Int32) -> UnsafePointer<CChar>? { texts[Int(code)] ?? unknown }
 }
 
-/// The version of the library as C has it.
+/// The version of the library as a C string.
 enum LibraryVersion {
-    /// Made once, and never freed.
+    /// Created once, and never freed.
     nonisolated(unsafe) static let text = UnsafePointer(strdup(SluiceVersion.text))
 }

@@ -1,7 +1,7 @@
 internal import CSluice
 internal import SluiceCore
 
-/// Why a function of the header failed: its code, and what the error's text has.
+/// A failure of a function of the header: its code, and the content of the error's text.
 struct Failure: Error {
     var code: Int32
     var message: String
@@ -13,7 +13,7 @@ struct Failure: Error {
         self.message = message
     }
 
-    /// The failure that any error is.
+    /// Converts any error.
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure

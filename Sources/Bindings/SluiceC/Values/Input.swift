@@ -2,20 +2,20 @@ internal import CSluice
 internal import Glibc
 internal import SluiceCore
 
-/// What callers give: checked before anything else is done with it.
+/// Reads callers' arguments: each is checked before it is used.
 enum Input {
     /// The longest name, id or path, in bytes.
     private static let longestName = 4_095
     /// The longest document, in bytes.
     private static let longestDocument = 64 << 20
 
-    /// A name, an id or a path.
+    /// Reads a name, an id or a path.
     static func name(_ text: UnsafePointer<CChar>?, _ what: String) throws(Failure) -> String {
         guard let name = try optionalName(text, what) else { throw null(what) }
         return name
     }
 
-    /// A name that may be left out.
+    /// Reads a name that may be omitted.
     static func optionalName(_ text: UnsafePointer<CChar>?, _ what: String) throws(Failure) -> String? {
         guard let text else { return nil }
         let length = strnlen(text, longestName + 1)
@@ -23,25 +23,25 @@ enum Input {
         return try string(UnsafeRawBufferPointer(start: text, count: length), what)
     }
 
-    /// A document of any bytes.
+    /// Reads a document of any bytes.
     static func bytes(_ bytes: UnsafePointer<CChar>?, _ length: Int, _ what: String) throws(Failure) -> [UInt8] {
         guard let buffer = try document(bytes, length, what) else { throw null(what) }
         return Array(buffer)
     }
 
-    /// A document that is text.
+    /// Reads a document that is text.
     static func text(_ bytes: UnsafePointer<CChar>?, _ length: Int, _ what: String) throws(Failure) -> String {
         guard let buffer = try document(bytes, length, what) else { throw null(what) }
         return try string(buffer, what)
     }
 
-    /// A document that is JSON.
+    /// Reads a document that is JSON.
     static func json(_ bytes: UnsafePointer<CChar>?, _ length: Int, _ what: String) throws(Failure) -> JSON {
         guard let json = try optionalJSON(bytes, length, what) else { throw null(what) }
         return json
     }
 
-    /// A document that is JSON, and may be left out.
+    /// Reads a document that is JSON, and may be omitted.
     static func optionalJSON(
         _ bytes: UnsafePointer<CChar>?, _ length: Int, _ what: String
     ) throws(Failure) -> JSON? {
@@ -49,13 +49,13 @@ enum Input {
         do throws(JSONParseError) {
             return try JSON(parsing: buffer)
         } catch {
-            // Bytes that are no text at all are another mistake than a text that is no JSON.
+            // Bytes that are no valid text get another error than a text that is not JSON.
             _ = try string(buffer, what)
             throw Failure(SLUICE_ERROR_JSON, "the \(what) is not JSON: \(error)")
         }
     }
 
-    /// The bytes of a document: valid as long as the caller's.
+    /// Returns the bytes of a document: valid as long as the caller's.
     private static func document(
         _ bytes: UnsafePointer<CChar>?, _ length: Int, _ what: String
     ) throws(Failure) -> UnsafeRawBufferPointer? {
@@ -73,7 +73,7 @@ enum Input {
         return text
     }
 
-    /// The failure for a pointer that is NULL.
+    /// Returns the failure for a pointer that is NULL.
     static func null(_ what: String) -> Failure { Failure(SLUICE_ERROR_NULL, "the \(what) is NULL") }
 
     private static func tooLong(_ what: String, _ most: Int) -> Failure {

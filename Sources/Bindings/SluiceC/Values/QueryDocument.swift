@@ -1,15 +1,15 @@
 internal import CSluice
 internal import SluiceCore
 
-/// Queries as the header's documents say them.
+/// Queries in the form of the header's documents.
 struct QueryDocument: Sendable {
     let query: Query
-    /// The members that are not the query's.
+    /// The members beside the query's own.
     let others: [String: JSONPlace]
 
     /// Reads a document.
     ///
-    /// - Parameter others: names that it may have besides the query's own.
+    /// - Parameter others: names that are allowed besides the query's own.
     init(_ json: JSON?, _ table: String, _ what: String, parts: [String], others: [String] = []) throws {
         let members = try JSONPlace(json ?? .object, in: what).members(parts + others)
         func text(_ name: String) throws -> String? { try members[name]?.text(upTo: 1 << 20) }
@@ -24,7 +24,7 @@ struct QueryDocument: Sendable {
         self.others = members.filter { others.contains($0.key) }
     }
 
-    /// A query that reads.
+    /// Reads a query for reading records.
     static func reading(
         _ bytes: UnsafePointer<CChar>?, _ length: Int, _ table: String
     ) throws -> Query {
@@ -34,7 +34,7 @@ struct QueryDocument: Sendable {
         ).query
     }
 
-    /// The records that match, with their number where it is asked for.
+    /// Returns the records that match, with their number if it was requested.
     static func items(
         of query: Query, records: (Query) throws -> [JSON], count: (Query) throws -> Int
     ) rethrows -> JSON {

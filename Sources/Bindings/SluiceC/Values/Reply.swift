@@ -2,14 +2,14 @@ internal import CSluice
 internal import Glibc
 internal import SluiceCore
 
-/// What functions write for their callers.
+/// Writes functions' results for their callers.
 enum Reply {
     /// Runs the body of a function of the header: writes its result or its error, and returns the code.
     static func to(_ out: UnsafeMutablePointer<sluice_text>?, _ body: () throws -> JSON?) -> Int32 {
         bytes(to: out) { try body()?.bytes() ?? [] }
     }
 
-    /// As with a value, for a result that is a text already.
+    /// Runs the body as with a value, for a result that is already text.
     static func bytes(to out: UnsafeMutablePointer<sluice_text>?, _ body: () throws -> [UInt8]) -> Int32 {
         do {
             write(try body(), to: out)
@@ -21,7 +21,7 @@ enum Reply {
         }
     }
 
-    /// Makes a text of the bytes, with a NUL after them, which its owner frees.
+    /// Copies the bytes to a text with a terminating NUL, which its owner frees.
     static func write(_ bytes: some Collection<UInt8>, to out: UnsafeMutablePointer<sluice_text>?) {
         guard let out else { return }
         let count = bytes.count

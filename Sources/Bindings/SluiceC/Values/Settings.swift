@@ -2,7 +2,7 @@ internal import SluiceCore
 internal import SluiceOData
 internal import SluiceSQLite
 
-/// What `settings` of `sluice_options` says: each member is optional, and one that is not known is refused.
+/// The content of `settings` of `sluice_options`: each member is optional, and unknown ones are refused.
 struct Settings: Sendable {
     private(set) var tables: [TableSchema] = []
     private(set) var store = SQLiteStore.Options()
@@ -38,7 +38,7 @@ struct Settings: Sendable {
         }
     }
 
-    /// Writes what is set.
+    /// Writes the members that were set.
     func set(_ options: inout SyncOptions) {
         options.localOnly = localOnly
         options.dependencies = dependencies
@@ -78,7 +78,7 @@ struct Settings: Sendable {
     }
 }
 
-/// What `settings` says of an OData service, for what its metadata does not say: the member `odata`, and those of tables.
+/// Settings of an OData service that complement its metadata: the member `odata`, and those of tables.
 struct ODataMembers: Sendable {
     private(set) var settings = ODataSettings()
 

@@ -37,7 +37,7 @@ struct QueryCommand: OutcomeCommand {
             select: try QueryOptions.select(select), includesCount: true)
         return try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
             _ = try session.context.table(table)
-            // One state of the store for both, so that they fit together.
+            // One state of the store for both, so that they are consistent.
             let (items, total) = try await session.context.store.read { reader in
                 (try reader.records(matching: query), try reader.count(matching: query))
             }

@@ -1,6 +1,6 @@
 internal import Sluice
 
-/// OData texts of the command line as parts of a query, with the option's name in the refusal.
+/// Parses OData texts of the command line as parts of a query, with the option's name in the refusal.
 enum QueryOptions {
     static func filter(_ text: String?) throws -> QueryExpression? {
         try text.map { text in try read("--filter") { try QueryExpression(odata: text) } }

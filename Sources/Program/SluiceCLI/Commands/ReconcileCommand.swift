@@ -35,7 +35,7 @@ struct ReconcileCommand: OutcomeCommand {
     }
 }
 
-/// Whether a pull may remove more rows than it does unasked.
+/// The option to let a pull remove more rows than by default.
 struct RemovalOptions: ParsableArguments {
     @Flag(help: "Remove rows even if they are most of the table's: the server meant it.")
     var allowMassRemoval = false

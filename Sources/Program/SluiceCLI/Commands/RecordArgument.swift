@@ -1,6 +1,6 @@
 internal import Sluice
 
-/// A record given on the command line, or on standard input where the argument is `-`.
+/// A record given on the command line, or on standard input if the argument is `-`.
 enum RecordArgument {
     static func read(_ argument: String, table: String) throws -> JSON {
         guard let bytes = argument == "-" ? StandardInput.read() : Array(argument.utf8) else {
@@ -18,7 +18,7 @@ enum RecordArgument {
         return record
     }
 
-    /// Lines that say which of the record's properties are not stored, as only the server sets them.
+    /// Returns lines about properties that are not stored, because only the server sets them.
     static func notes(_ record: JSON, stored: JSON, _ dialect: Dialect) -> [String] {
         let system = dialect.pushColumns.system
         return notes(leftOut: Set(record.names.filter { system.contains($0) && (stored[$0] ?? .null) != record[$0] }))
@@ -32,7 +32,7 @@ enum RecordArgument {
             ]
     }
 
-    /// Refuses a record with a value that is not what its column is declared as, as an import does.
+    /// Refuses a record with a value that does not fit its column's declared type, as an import does.
     static func check(_ record: JSON, in table: String, _ context: SyncContext) async throws {
         let schema = try await context.store.read { try $0.tables().first { $0.name == table } }
         do {

@@ -36,7 +36,7 @@ struct SQLCommand: StoreFileCommand {
         do {
             return try await store.sql(statement, values)
         } catch let error as SluiceError where error.code == .limitReached {
-            // The statement asks for too much; no server has anything to do with it.
+            // The statement exceeds a limit; no server is involved.
             throw CommandFailure(.usage, error.code.description, error.message)
         }
     }

@@ -22,7 +22,7 @@ struct SyncCommand: OutcomeCommand {
         return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true, makesStore: true) {
             session in
             let context = session.context
-            // A name that cannot be is refused before anything is sent.
+            // An invalid name is refused before anything is sent.
             for table in tables { _ = try context.table(table) }
             let push = try await SyncReport.push(in: context)
             var outcome = Outcome(json: ["push": push.json], text: [SyncReport.text(push)])
@@ -30,7 +30,7 @@ struct SyncCommand: OutcomeCommand {
             var pulls = JSON.array
             var last = push.error
             for table in tables {
-                // No table stops another, but without a network or a store none would come.
+                // A failed table does not stop the others, but without a network or a store none would succeed.
                 if last?.endsRun ?? false { break }
                 do {
                     let pull = try await SyncReport.pull(

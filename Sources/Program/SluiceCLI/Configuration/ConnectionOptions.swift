@@ -3,7 +3,7 @@ internal import Foundation
 internal import Sluice
 internal import SluiceDaemon
 
-/// Where the store and the server are: the options that all client commands share.
+/// The options for store and server, which all client commands share.
 struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The server's address. Else the environment's SLUICE_ENDPOINT.", valueName: "url"))
     var endpoint: String?
@@ -49,7 +49,7 @@ struct ConnectionOptions: ParsableArguments {
     var json = false
 }
 
-/// What an encrypted store is opened with.
+/// The options for opening an encrypted store.
 struct StoreKeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -63,7 +63,7 @@ struct StoreKeyOptions: ParsableArguments {
     var passphraseFile: String?
 }
 
-/// How a push goes about it, for the commands that push.
+/// The options of a push, for the commands that push.
 struct PushOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -82,9 +82,9 @@ struct PushOptions: ParsableArguments {
 }
 
 extension ClientSettings {
-    /// Store and server as a command's flags, the environment and the configuration file give them, in this order.
+    /// Reads store and server from a command's flags, the environment and the configuration file, in this order.
     ///
-    /// - Throws: that a value cannot be, with its flag, variable or place.
+    /// - Throws: the reason why a value is invalid, with its flag, variable or place.
     init(
         _ options: ConnectionOptions, push: PushOptions? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -101,7 +101,7 @@ extension ClientSettings {
         ] {
             if let value { flags[key] = [value] }
         }
-        // Where the file has several endpoints, --endpoint chooses one by its name.
+        // If the file has several endpoints, --endpoint chooses one by its name.
         var name = file.endpoints.count == 1 ? file.endpoints[0] : ""
         if let given = options.endpoint, file.endpoints.contains(given) {
             (name, flags["endpoint"]) = (given, nil)

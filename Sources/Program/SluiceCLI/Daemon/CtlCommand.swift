@@ -10,7 +10,7 @@ struct CtlCommand: ParsableCommand {
             Status.self, Sync.self, Reload.self, Pause.self, Resume.self, Drain.self, Metrics.self,
         ])
 
-    /// Which daemon.
+    /// The options that select the daemon.
     struct Target: ParsableArguments {
         @Option(help: ArgumentHelp("The daemon's control socket.", valueName: "file"))
         var socket: String?
@@ -30,7 +30,7 @@ struct CtlCommand: ParsableCommand {
             let environment = ProcessInfo.processInfo.environment
             if let socket = socket ?? environment["SLUICE_CONTROL_SOCKET"] { return ControlClient(socket: socket) }
             if let config {
-                // Tables and queries are not looked at: a daemon has to be reached also where they are wrong.
+                // Tables and queries are not checked: a daemon has to be reached also if they are wrong.
                 let settings = try Self.settings(of: config)
                 let values = SettingValues(settings, environment: environment)
                 let first = SettingValues(settings, endpoint: settings.endpoints.first ?? "", environment: environment)
@@ -48,7 +48,7 @@ struct CtlCommand: ParsableCommand {
             return client
         }
 
-        /// - Throws: what is wrong with the file, and how the daemon is reached all the same.
+        /// - Throws: the fault of the file, with another way to reach the daemon.
         private static func settings(of config: String) throws -> Settings {
             do {
                 let (_, settings) = try SettingsSource(path: config).read()

@@ -33,7 +33,7 @@ struct DaemonCommand: AsyncParsableCommand {
     }
 }
 
-/// The configuration file and what is set over it.
+/// The options for the configuration file and its overrides.
 struct SettingsOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
     var config: String
@@ -44,7 +44,7 @@ struct SettingsOptions: ParsableArguments {
             "One value over the file's and the environment's; a list with commas.", valueName: "key=value"))
     var set: [String] = []
 
-    /// Where the configuration comes from.
+    /// Returns the source of the configuration.
     ///
     /// - Throws: a usage failure for a `--set` that is not valid.
     func source() throws -> SettingsSource {

@@ -1,7 +1,7 @@
 internal import Sluice
 internal import SluiceDaemon
 
-/// What a daemon answered, in words.
+/// Formats a daemon's answers.
 enum DaemonReport {
     static func status(_ json: JSON) -> [String] {
         let process = json["process"]?.int ?? 0
@@ -51,7 +51,7 @@ enum DaemonReport {
         return "\(sent) sent, \(Plain.count(Int(run["stored"]?.int ?? 0), "row")) stored, at \(text(run["startedAt"]))"
     }
 
-    /// Has the daemon sync that holds the store: both would wait for each other. Nil where there is none.
+    /// Asks the daemon that holds the store to sync: both would wait for each other. Nil if there is none.
     static func sync(_ settings: ClientSettings) async throws -> Outcome? {
         guard let store = settings.store, let (holder, answer) = try await ControlClient.sync(store: store) else {
             return nil
@@ -62,7 +62,7 @@ enum DaemonReport {
         return outcome
     }
 
-    /// Runs that someone asked for. What they did not get done ends the command as it would without a daemon.
+    /// Reports requested runs. Their failures end the command as they would without a daemon.
     static func runs(_ json: JSON) -> Outcome {
         var outcome = Outcome(json: json, text: [])
         for run in json["runs"]?.elements ?? [] {
@@ -72,7 +72,7 @@ enum DaemonReport {
         return outcome
     }
 
-    /// The permissions of plugins that a reload has changed.
+    /// Returns the permissions of plugins that a reload has changed.
     static func permissions(_ json: JSON) -> [String] { (json["permissions"]?.elements ?? []).map { text($0) } }
 
     static func drained(_ json: JSON) -> Outcome {
@@ -94,11 +94,11 @@ enum DaemonReport {
     private static func text(_ json: JSON?) -> String { Plain.line(json?.string ?? "") }
 }
 
-/// The things that a daemon did not get done, as it tells it, in a command's terms.
+/// The failures that a daemon reports, in a command's terms.
 struct DaemonFailures {
     private let entries: [JSON]
 
-    /// The failures of a run, or of a drained endpoint.
+    /// Reads the failures of a run, or of a drained endpoint.
     init(_ run: JSON) { entries = run["failures"]?.elements ?? [] }
 
     func add(to outcome: inout Outcome) {
@@ -121,7 +121,7 @@ struct DaemonFailures {
 }
 
 extension CommandFailure {
-    /// An error that a daemon tells.
+    /// Reads an error that a daemon reports.
     fileprivate init(told json: JSON) {
         let code = json["code"]?.string ?? ""
         let status = json["status"]?.int.map { Int($0) }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import SluiceBackend
 
-/// The demo's server: a backend that stays open, and a listener that comes and goes as the network would.
+/// The demo's server: a backend that stays open, and a listener that is closed and opened as the network would.
 struct DemoBackend {
     /// The server's address: the same one each time it listens.
     let endpoint: String
@@ -38,7 +38,7 @@ struct DemoBackend {
     /// Listens again, on the same port.
     mutating func reconnect() async throws { (listener, _) = try await Self.listen(backend, port: port) }
 
-    /// Ends it for good.
+    /// Closes the listener and the backend.
     mutating func close() async throws {
         try await disconnect()
         try await backend.close()

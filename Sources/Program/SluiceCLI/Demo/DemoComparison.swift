@@ -1,8 +1,8 @@
 internal import Sluice
 
-/// Compares the copies field by field, and counts what it compared.
+/// Compares the copies field by field, and counts the compared fields.
 struct DemoComparison {
-    /// A field that is not the same everywhere.
+    /// A field that differs between copies.
     struct Difference {
         var recordID: RecordID
         var field: String
@@ -10,13 +10,13 @@ struct DemoComparison {
         var values: [String?]
     }
 
-    /// How many records were compared.
+    /// The number of compared records.
     private(set) var rows = 0
-    /// How many were not, because plugins decided that they differ.
+    /// The number of records left out, because plugins decided that they differ.
     private(set) var apart = 0
     private(set) var fields = 0
     private(set) var copies = 0
-    /// The first differences; more than these are not looked for.
+    /// The first differences; the search stops after these.
     private(set) var differences: [Difference] = []
 
     var isEqual: Bool { differences.isEmpty && rows + apart > 0 }
@@ -24,7 +24,7 @@ struct DemoComparison {
     /// Reads all copies side by side, in the order of the ids.
     ///
     /// - Parameters:
-    ///   - expected: how many records there have to be.
+    ///   - expected: the necessary number of records.
     ///   - apart: the ids of records that are not compared.
     init(_ sources: [DemoRows], expected: Int, apart: Set<RecordID> = [], bar: ProgressBar) async throws {
         copies = sources.count
@@ -55,7 +55,7 @@ struct DemoComparison {
     private static func id(of record: [String: String]) -> RecordID { RecordID(record["id"] ?? "") }
 
     private mutating func compare(_ records: [[String: String]?], _ id: RecordID) {
-        // One that is missing in a copy is one difference, whatever it has.
+        // A record that is missing in a copy is one difference, whatever its fields.
         guard records.allSatisfy({ $0 != nil }) else {
             differences.append(Difference(recordID: id, field: "id", values: records.map { $0?["id"] }))
             return
@@ -70,7 +70,7 @@ struct DemoComparison {
     }
 }
 
-/// The records of one copy, one after the other.
+/// Reads the records of one copy, one after the other.
 private struct DemoReader {
     private static let pageSize = 5000
 
@@ -81,7 +81,7 @@ private struct DemoReader {
 
     init(source: DemoRows) { self.source = source }
 
-    /// The next record; nil after the last one.
+    /// Returns the next record; nil after the last one.
     mutating func head() async throws -> [String: String]? {
         if page.isEmpty, !isAtEnd {
             page = try await source.page(from: count, count: Self.pageSize)[...]

@@ -7,15 +7,15 @@ struct DemoDevice {
     let name: String
     let path: String
     let context: SyncContext
-    /// What its store is encrypted with; nil for a plain one.
+    /// The key of its encrypted store; nil for a plain one.
     let key: StoreKey?
-    /// Who decides its conflicts.
+    /// The handler of its conflicts.
     let referee: DemoReferee
-    /// Its plugins; nil where none take part.
+    /// Its plugins; nil if none take part.
     let plugins: Plugins?
-    /// What they have decided.
+    /// The plugins' decisions so far.
     let notes = DemoNotes()
-    /// Tells the plugins what happens.
+    /// The task that reports events to the plugins.
     private let telling: Task<Void, Never>?
 
     init(
@@ -46,7 +46,7 @@ struct DemoDevice {
     /// The device's movies.
     var movies: SyncTable { get throws { try context.table(DemoMovies.table) } }
 
-    /// Brings what has changed on the server, with a bar of `total` rows where that is known.
+    /// Pulls the server's changes, with a bar of `total` rows if the number is known.
     func pull(total: Int? = nil) async throws -> PullResult {
         let bar = ProgressBar("\(name) pulls", total: total)
         defer { bar.finish() }
@@ -56,7 +56,7 @@ struct DemoDevice {
     func waiting() async throws -> Int { try await context.queue.operations().count }
 
     func close() async throws {
-        // What a plugin has wait is on this device alone; without plugins nothing may wait here.
+        // Changes that a plugin postpones are on this device alone; without plugins none may be left here.
         let waiting = plugins == nil ? [] : try await context.queue.operations()
         for operation in waiting { notes.setApart(operation.recordID) }
         telling?.cancel()
@@ -65,8 +65,8 @@ struct DemoDevice {
     }
 }
 
-/// Stands around one of the plugins' hooks and notes what they decide: so that it can be told, and so that the
-/// comparison at the end does not take for a failure what was decided to differ.
+/// Wraps one of the plugins' hooks and notes its decisions. So they can be reported, and the final comparison does not
+/// take a decided difference for a failure.
 struct DemoWitness: SyncHook {
     let hook: any SyncHook
     let notes: DemoNotes
@@ -128,7 +128,7 @@ struct DemoWitness: SyncHook {
     }
 }
 
-/// What a device's plugins have decided.
+/// The decisions of a device's plugins.
 final class DemoNotes: Sendable {
     private struct State {
         var lines: [String] = []
@@ -140,10 +140,10 @@ final class DemoNotes: Sendable {
 
     func say(_ line: String) { state.withLock { $0.lines.append(Plain.line(line)) } }
 
-    /// Notes a record that is not to be on this device as the server has it.
+    /// Notes a record that this device must not have as the server has it.
     func setApart(_ id: RecordID) { state.withLock { _ = $0.apart.insert(id) } }
 
-    /// Counts a pulled row that is dropped or stored otherwise than it came.
+    /// Counts a pulled row that is dropped or stored with changes.
     func count(_ id: RecordID, isDropped: Bool) {
         state.withLock { state in
             state.apart.insert(id)
@@ -151,10 +151,10 @@ final class DemoNotes: Sendable {
         }
     }
 
-    /// The records that are not to be on this device as the server has them.
+    /// The records that this device must not have as the server has them.
     var apart: Set<RecordID> { state.withLock { $0.apart } }
 
-    /// What was noted since the last time, one thing a line.
+    /// Returns the notes since the last call, one a line.
     func take() -> [String] {
         state.withLock { state in
             defer { (state.lines, state.dropped, state.changed) = ([], 0, 0) }

@@ -1,13 +1,13 @@
 internal import Sluice
 
-/// What the two devices do while there is no network: each edits, inserts and deletes, and both edit one record.
+/// The edits of the two devices while there is no network: each edits, inserts and deletes, and both edit one record.
 struct DemoEdits {
     /// The record that both edit: Fight Club.
     static let shared = "id-009"
 
     let narrator: Narrator
 
-    /// - Returns: which records there are more and fewer after it, as far as plugins let them.
+    /// - Returns: the records that were added and deleted, as far as plugins allow.
     func make(on devices: [DemoDevice]) async throws -> DemoLedger {
         var ledger = DemoLedger()
         guard devices.count == 2 else { return ledger }
@@ -53,7 +53,7 @@ struct DemoEdits {
         }
     }
 
-    /// Writes, and tells it. A plugin may refuse it: then everything goes on without it.
+    /// Makes an edit, and reports it. A plugin may refuse it: then the demo goes on without it.
     ///
     /// - Returns: whether it was written.
     @discardableResult
@@ -73,12 +73,11 @@ struct DemoEdits {
 }
 
 extension SluiceError {
-    /// Whether a hook refused a local change, or failed over it.
+    /// Whether a hook refused a local change, or failed on it.
     var isByHook: Bool { code == .refusedByHook || code == .hookFailed }
 }
 
-/// Which records were added to those that the demo's server began with, and which were deleted, by edits and by
-/// decisions.
+/// The records added to the demo server's first ones, and those deleted, by edits and by decisions.
 struct DemoLedger {
     private(set) var added: Set<RecordID> = []
     private(set) var deleted: Set<RecordID> = []
@@ -86,7 +85,7 @@ struct DemoLedger {
     mutating func add(_ id: RecordID) { added.insert(id) }
     mutating func delete(_ id: RecordID) { deleted.insert(id) }
 
-    /// Follows what was decided of a conflict.
+    /// Applies the decision of a conflict.
     mutating func follow(_ ruling: DemoReferee.Ruling) {
         if ruling.isDeletion {
             deleted.insert(ruling.recordID)
@@ -95,6 +94,6 @@ struct DemoLedger {
         }
     }
 
-    /// How many records there have to be of so many, those that are set apart with them.
+    /// Returns the necessary number of records after beginning with so many, including those set apart.
     func expected(of rows: Int, apart: Set<RecordID>) -> Int { rows + added.count - deleted.subtracting(apart).count }
 }

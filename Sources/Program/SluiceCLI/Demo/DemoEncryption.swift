@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Sluice
 
-/// The demo's stores where they are encrypted: what their files show, and what they hold.
+/// The demo's encrypted stores: searches their files, and decrypts a copy for comparison.
 struct DemoEncryption {
-    /// What the devices' files were looked through for, and in how many places it was found.
+    /// The texts searched in the devices' files, and the number of places in which they were found.
     struct Facts {
         var files = 0
         var bytes = 0
@@ -17,7 +17,7 @@ struct DemoEncryption {
 
     let folder: DemoFolder
 
-    /// Looks through all files of the devices for texts that stand in their records.
+    /// Searches all files of the devices for texts from their records.
     func search(_ devices: [DemoDevice], for words: [String]) throws -> Facts {
         var facts = Facts(words: words.count)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -30,8 +30,8 @@ struct DemoEncryption {
         return facts
     }
 
-    /// A copy of the device's store that is not encrypted, for a program that knows no key; it is among the folder's
-    /// passing files, so that it goes away however the demo ends.
+    /// Returns an unencrypted copy of the device's store, for a program without the key. It is one of the folder's
+    /// temporary files, so that it is removed however the demo ends.
     func plainCopy(of device: DemoDevice) async throws -> String {
         guard let key = device.key else { return device.path }
         let copy = try folder.passingFile("\(device.name)-plain.db")
@@ -40,7 +40,7 @@ struct DemoEncryption {
         return copy
     }
 
-    /// Where the folder is kept, leaves the keys beside the stores.
+    /// If the folder is kept, writes the keys beside the stores.
     func keepKeys(of devices: [DemoDevice]) throws {
         guard folder.isKept else { return }
         for device in devices { try device.key?.write(toFile: folder.file("\(device.name).key")) }

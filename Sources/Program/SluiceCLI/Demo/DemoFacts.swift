@@ -1,23 +1,23 @@
 internal import Sluice
 internal import SluiceLua
 
-/// What the demo found out, for `--json`.
+/// The demo's results, for `--json`.
 struct DemoFacts {
     var rows: Int
     var endpoint: String
-    /// Device by device: how many rows the first pull brought.
+    /// For each device: the number of rows in the first pull.
     var pulled: [(name: String, rows: Int)] = []
-    /// Device by device: how the push without a network ended, and how many changes waited after it.
+    /// For each device: the end of the push without a network, and the number of changes left waiting.
     var offline: [(name: String, end: String, waiting: Int)] = []
-    /// Device by device: how many changes were sent, conflicts met, and how many were left.
+    /// For each device: the numbers of changes sent, conflicts met, and changes left.
     var pushed: [(name: String, applied: Int, conflicts: Int, remaining: Int)] = []
     var rulings: [DemoReferee.Ruling] = []
     var comparison: DemoComparison
     var seconds: Double
     var folder: String?
-    /// What the plugins were asked.
+    /// The calls of the plugins' hooks.
     var plugins: [DemoPlugins.Line] = []
-    /// What the files of encrypted stores show.
+    /// The result of searching the files of encrypted stores.
     var encryption: DemoEncryption.Facts?
 
     var json: JSON {

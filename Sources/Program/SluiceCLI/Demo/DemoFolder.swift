@@ -1,14 +1,14 @@
 internal import Foundation
 internal import UnixSignals
 
-/// The folder in which the demo's files are: a temporary one that goes away, or one that is kept.
+/// The folder of the demo's files: a temporary one that is removed, or one that is kept.
 struct DemoFolder {
     let path: String
     let isKept: Bool
 
     /// Makes the folder; a new one is for its owner only.
     ///
-    /// - Throws: ``CommandFailure`` where `keep` already holds something: an earlier demo's data would not be this
+    /// - Throws: ``CommandFailure`` if `keep` already holds something: an earlier demo's data would be mixed with this
     ///   one's.
     init(keep: String?) throws {
         let files = FileManager.default
@@ -31,8 +31,8 @@ struct DemoFolder {
 
     private var passing: String { file("passing") }
 
-    /// The path of a file that is not kept, whatever becomes of the folder: it goes with ``removePassing()``, and in
-    /// any case when ``use(_:)`` ends.
+    /// Returns the path of a file that is not kept, even in a kept folder: it is removed by ``removePassing()``, or at
+    /// the latest when ``use(_:)`` ends.
     func passingFile(_ name: String) throws -> String {
         try FileManager.default.createDirectory(
             atPath: passing, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -42,13 +42,13 @@ struct DemoFolder {
     /// Removes the files that are not kept.
     func removePassing() { try? FileManager.default.removeItem(atPath: passing) }
 
-    /// Runs `body`, and removes what is not kept after it, however it ends, or when the program is interrupted.
+    /// Runs `body`, and removes the temporary files after it, however it ends, or when the program is interrupted.
     func use<Result>(_ body: () async throws -> Result) async throws -> Result {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let watch = Task {
             for await signal in signals {
                 remove()
-                // The code by which shells tell that a signal ended a program.
+                // The code by which shells report that a signal ended a program.
                 exit(128 + signal.rawValue)
             }
         }

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Sluice
 
-/// The demo's data: 248 real movies, and as many made-up ones as are wanted, the same in every run.
+/// The demo's data: 248 real movies, and any number of made-up ones, the same in every run.
 struct DemoMovies {
     static let realCount = 248
     static let table = "movies"
 
-    /// The table as the devices declare it, so that other programs find each property in a column of its own.
+    /// The table's declaration on the devices, so that other programs find each property in a column of its own.
     static let schema = TableSchema(
         table,
         columns: [
@@ -15,7 +15,7 @@ struct DemoMovies {
             .init("version", .string), .init("createdAt", .date), .init("updatedAt", .date), .init("deleted", .boolean),
         ])
 
-    /// The real movies, from the file that lies beside the program.
+    /// Reads the real movies, from the file beside the program.
     static func real() throws -> [JSON] {
         let name = "sluice_SluiceCLI.resources/movies.json"
         let executable = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
@@ -44,7 +44,7 @@ struct DemoMovies {
         try file.write(contentsOf: Data(buffer + Array("]\n".utf8)))
     }
 
-    /// The made-up movie of that number.
+    /// Returns the made-up movie of that number.
     static func madeUp(_ index: Int) -> JSON {
         func padded(_ number: Int, _ width: Int) -> String {
             let digits = String(number)

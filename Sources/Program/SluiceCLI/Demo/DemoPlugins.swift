@@ -5,26 +5,26 @@ internal import SluicePluginTools
 
 /// The plugins that take part in the demo with all their hooks: those of a policy, or a single one.
 struct DemoPlugins: Sendable {
-    /// What one hook of one plugin was asked on both devices.
+    /// The calls of one plugin's hook on both devices.
     struct Line: Sendable {
         var plugin: String
         var hook: HookKind
-        /// How many calls came to an end, by outcome: `ok`, or why they failed.
+        /// The number of finished calls by outcome: `ok`, or the reason of the failure.
         var calls: [String: Int]
-        /// How many decisions of each name there were.
+        /// The number of decisions by name.
         var decisions: [String: Int]
 
         var asked: Int { calls.values.reduce(0, +) }
     }
 
-    /// What the story calls them.
+    /// The plugins' name in the story.
     let title: String
-    /// The plugins that run.
+    /// The running plugins.
     let plans: [PluginPlan]
 
-    /// How many decisions are kept: a line that fails makes more than an application would look at.
+    /// The number of decisions kept: a line that fails makes more than an application would read.
     private static let keptDecisions = 20_000
-    /// Left to itself, this merge leaves a field that both changed to the next handler.
+    /// By default this merge leaves a field that both changed to the next handler.
     private static let configs: [String: JSON] = ["field-merge": ["rules": ["title": "client"], "default": "server"]]
 
     /// - Parameters:
@@ -46,14 +46,14 @@ struct DemoPlugins: Sendable {
         try await self.init(policy.plans, title: "the plugins of \(URL(fileURLWithPath: path).lastPathComponent)")
     }
 
-    /// Refuses plugins that do not load, before anything is told.
+    /// Refuses plugins that do not load, before the story begins.
     private init(_ plans: [PluginPlan], title: String) async throws {
         self.title = title
         self.plans = plans
         _ = try await loaded(over: nil)
     }
 
-    /// The plugins, loaded for one device. A secret has a value that is good for nothing.
+    /// Returns the plugins, loaded for one device. Their secrets have a worthless value.
     func loaded(over store: (any LocalStore)?) async throws -> Plugins {
         try await Plugins(
             plans,
@@ -62,10 +62,10 @@ struct DemoPlugins: Sendable {
                 decisionLogSize: Self.keptDecisions, keepsInputs: true))
     }
 
-    /// Whether one of them has the hook.
+    /// Whether one of the plugins has the hook.
     func has(_ hook: HookKind) -> Bool { plans.contains { $0.mode != .off && $0.hooks[hook] != nil } }
 
-    /// What each hook of each plugin was asked, those that nobody asked with the others.
+    /// Returns the calls of each plugin's hooks, including hooks that were never called.
     func summary(of devices: [DemoDevice]) async -> [Line] {
         var figures: [PluginMetrics] = []
         for device in devices { if let plugins = device.plugins { figures.append(await plugins.metrics) } }
@@ -81,7 +81,7 @@ struct DemoPlugins: Sendable {
         }
     }
 
-    /// Writes all that was decided on the devices into a file, with what it was decided on, in the order of time.
+    /// Writes all decisions of the devices into a file, with their inputs, in the order of time.
     func write(_ devices: [DemoDevice], to path: String) async throws {
         var decisions: [PluginDecision] = []
         for device in devices { if let plugins = device.plugins { decisions += await plugins.decisions } }
@@ -99,11 +99,11 @@ struct DemoPlugins: Sendable {
     }
 }
 
-/// Where plugins are found by their names: those that come with Sluice from wherever the program is called.
+/// Finds plugins by their names: those of Sluice from any working directory.
 enum BundledPlugins {
-    /// The folder of a plugin: one of that path, or of that name in a folder `Plugins`.
+    /// Returns the folder of a plugin: one of that path, or of that name in a folder `Plugins`.
     ///
-    /// - Throws: ``CommandFailure`` that names the places and the plugins that come with Sluice.
+    /// - Throws: ``CommandFailure`` that names the searched places and Sluice's plugins.
     static func folder(_ name: String) throws -> String {
         let places = [name] + homes.map { "\($0)/\(name)" }
         if let found = places.first(where: { FileManager.default.fileExists(atPath: "\($0)/plugin.json") }) {
@@ -116,8 +116,7 @@ enum BundledPlugins {
                 + (names.isEmpty ? "" : "; in Plugins there are \(names)"))
     }
 
-    /// The folder `Plugins` of the working directory, the one beside the program, and that of the sources that the
-    /// program was built in.
+    /// The folder `Plugins` of the working directory, the one beside the program, and that of the program's sources.
     private static var homes: [String] {
         guard let program = Bundle.main.executableURL?.resolvingSymlinksInPath() else { return ["Plugins"] }
         var folder = program.deletingLastPathComponent()

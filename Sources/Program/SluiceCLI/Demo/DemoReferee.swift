@@ -2,21 +2,21 @@ internal import Sluice
 internal import SluiceLua
 internal import Synchronization
 
-/// A device's conflict handler: asks the plugins if there are some, else decides field by field itself, and notes what
-/// was decided so that it can be told.
+/// A device's conflict handler: asks the plugins if there are some, else decides field by field itself, and notes the
+/// decisions for the story.
 ///
-/// What one side alone changed is taken from that side. Where both changed a text, the longer one wins; else the
-/// server's value does.
+/// A change by one side alone is taken from that side. If both changed a text, the longer one wins; else the server's
+/// value does.
 final class DemoReferee: ConflictHandler {
-    /// What became of one field.
+    /// The decision about one field.
     struct Field: Sendable {
         var name: PropertyName
         var base: JSON?
         var server: JSON?
         var client: JSON?
-        /// What the field is from now on.
+        /// The field's new value.
         var decided: JSON?
-        /// Whose value that is; nil where it is neither's.
+        /// The side whose value it is; nil for another value.
         var winner: FieldMerge.Side?
         var reason: String
     }
@@ -26,34 +26,34 @@ final class DemoReferee: ConflictHandler {
         var recordID: RecordID
         var status: Int
         var fields: [Field]
-        /// Who decided.
+        /// The deciding handler.
         var judge: String
-        /// What was decided where that is no record: `ask`, `delete`; and why, in the plugin's words.
+        /// The decision without a record: `ask`, `delete`; `reason` has the plugin's explanation.
         var verdict: String?
         var reason: String?
-        /// Who was asked before, and why the conflict was passed on.
+        /// The handler asked before, and its reason for passing the conflict on.
         var passed: String?
-        /// Whether the record is gone on both sides from now on.
+        /// Whether the record is deleted on both sides.
         var isDeletion = false
-        /// When it was decided.
+        /// The time of the decision.
         let at = ContinuousClock.now
 
-        /// Whether there is a record from now on.
+        /// Whether the decision leads to a record.
         var isDecided: Bool { verdict == nil }
     }
 
-    /// Who decides where nobody else is asked.
+    /// The name of the handler that decides if no plugin does.
     static let name = "a handler in Swift"
-    /// The properties that are the server's.
+    /// The properties that only the server sets.
     private static let system: Set<PropertyName> = ["id", "version", "createdAt", "updatedAt", "deleted"]
 
-    /// The device's plugins, where one of them decides conflicts, and what the story calls them.
+    /// The device's plugins, if one of them decides conflicts, with their name in the story.
     private let plugins: (loaded: Plugins, title: String)?
     private let noted = Mutex<[Ruling]>([])
 
     init(plugins: (loaded: Plugins, title: String)? = nil) { self.plugins = plugins }
 
-    /// The conflicts that were decided so far.
+    /// The conflicts decided so far.
     var rulings: [Ruling] { noted.withLock { $0 } }
 
     func decide(_ conflict: Conflict) async throws -> ConflictDecision {
@@ -91,7 +91,7 @@ final class DemoReferee: ConflictHandler {
         return .merge(merged)
     }
 
-    /// What the plugins say to a conflict, with the decision log's entry of the one that said it; nil where none was
+    /// Returns the plugins' decision of a conflict, with the decision log's entry of the deciding one; nil if none was
     /// asked.
     private static func ask(
         _ plugins: Plugins, _ conflict: Conflict
@@ -140,7 +140,7 @@ final class DemoReferee: ConflictHandler {
 }
 
 extension ConflictDecision {
-    /// Whether it leaves nothing to decide.
+    /// Whether no other handler needs to decide.
     fileprivate var isFinal: Bool {
         switch self {
         case .delete, .client, .server, .discard, .merge, .replace: true
@@ -148,7 +148,7 @@ extension ConflictDecision {
         }
     }
 
-    /// What a decision is called that leads to no record.
+    /// The name of a decision that leads to no record.
     fileprivate var verdict: String {
         switch self {
         case .delete: "delete"

@@ -3,21 +3,21 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One of the copies that the demo compares, read in the order of the ids and without any of Sluice's code.
+/// One of the copies that the demo compares, read in the order of the ids and without Sluice's code.
 enum DemoRows {
     /// The copy in a store's file.
     case file(String, SQLiteProgram)
     /// The copy on the server.
     case server(String)
 
-    /// Up to `count` rows from number `start`, each value as plain text by its name.
+    /// Returns up to `count` rows from number `start`, each value as plain text by its name.
     func page(from start: Int, count: Int) async throws -> [[String: String]] {
         switch self {
         case .file(let path, let sqlite):
             let sql = "SELECT * FROM movies ORDER BY id LIMIT \(count) OFFSET \(start)"
             return try sqlite.rows(sql, in: path).map(Self.unfolded)
         case .server(let endpoint):
-            // The server may send less than was asked for.
+            // The server may send fewer rows than requested.
             var rows: [[String: Any]] = []
             while rows.count < count {
                 let more = try await Self.get(
@@ -47,7 +47,7 @@ enum DemoRows {
         return rows
     }
 
-    /// A row of a store's table, with the properties that have no column of their own taken out of `_extra`.
+    /// Returns a row of a store's table, with the properties without a column taken out of `_extra`.
     private static func unfolded(_ row: [String: Any]) throws -> [String: String] {
         var values = row
         values["_extra"] = nil
@@ -60,7 +60,7 @@ enum DemoRows {
         return texts(values)
     }
 
-    /// The values as text. SQLite has no booleans, so `true` is 1 here; a null is what is absent.
+    /// Returns the values as text. SQLite has no booleans, so `true` is 1 here; a null counts as absent.
     private static func texts(_ row: [String: Any]) -> [String: String] {
         row.compactMapValues { value in
             switch value {

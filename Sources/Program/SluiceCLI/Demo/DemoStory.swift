@@ -2,18 +2,18 @@ internal import Foundation
 internal import Sluice
 internal import SluiceLua
 
-/// The main job, told step by step: pull, work offline, push, decide a conflict, pull, compare.
+/// Tells the main story step by step: pull, work offline, push, decide a conflict, pull, compare.
 struct DemoStory {
     let rows: Int
     let folder: DemoFolder
     let narrator: Narrator
     let sqlite: SQLiteProgram
-    /// The plugins that take part; where they decide the conflict, the handler in Swift does not.
+    /// The plugins that take part; if they decide the conflict, the handler in Swift does not.
     let plugins: DemoPlugins?
     /// Whether the devices' stores are encrypted.
     let isEncrypted: Bool
 
-    /// Where the decisions of a plugin are, in a folder that is kept.
+    /// The file of the plugins' decisions, in a folder that is kept.
     private static let decisionsFile = "decisions.jsonl"
 
     func run() async throws -> DemoFacts {
@@ -107,7 +107,7 @@ struct DemoStory {
             encryption: encryption)
     }
 
-    /// The error in the fewest words.
+    /// Returns the error in brief.
     private static func reason(_ error: SluiceError) -> String {
         let isRefused = "\(error)".contains("refused")
         return Plain.line(error.message) + (isRefused ? ": connection refused" : "")
@@ -124,7 +124,7 @@ struct DemoStory {
         for line in table.lines() { narrator.detail(line) }
     }
 
-    /// Who decided, and what became of it before.
+    /// Names the deciding handler, and those that passed the conflict on.
     private static func words(of ruling: DemoReferee.Ruling) -> String {
         let passed = ruling.passed.map { "\(Plain.line($0)); " } ?? ""
         guard let verdict = ruling.verdict else { return "\(passed)\(ruling.judge) decides, field by field" }
@@ -161,7 +161,7 @@ struct DemoStory {
         return comparison
     }
 
-    /// Looks through the files of encrypted stores for what is in the records.
+    /// Searches the files of encrypted stores for texts of the records.
     private func search(_ devices: [DemoDevice]) throws -> DemoEncryption.Facts? {
         guard isEncrypted else { return nil }
         narrator.step(
@@ -223,7 +223,7 @@ extension Duration {
 
 /// Describes the plugins of the demo.
 extension DemoStory {
-    /// Tells what a device's plugins have decided since the last time.
+    /// Reports a device's plugin decisions since the last call.
     func tellNotes(_ device: DemoDevice) {
         for line in device.notes.take() { narrator.bad("\(pad(device.name))\(line)") }
     }
@@ -249,7 +249,7 @@ extension DemoStory {
         narrator.detail("\(pad(device.name))on_schedule, asked as by a scheduler, \(text)")
     }
 
-    /// Tells what each hook was asked on both devices, and what it said.
+    /// Reports the calls of each hook on both devices, and its decisions.
     func tell(_ lines: [DemoPlugins.Line]) {
         narrator.step("The plugins were asked on both devices, and decided:")
         let table = TextTable(

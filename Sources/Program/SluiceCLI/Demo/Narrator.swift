@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// Tells the demo's story on standard output, in numbered steps; in colour where a person reads along.
+/// Tells the demo's story on standard output, in numbered steps; in colour on a terminal.
 final class Narrator: Sendable {
     private let isSilent: Bool
     private let hasColour: Bool
@@ -14,10 +14,10 @@ final class Narrator: Sendable {
         hasColour = StandardStream.output.isTerminal && !isRefused
     }
 
-    /// A line that stands by itself.
+    /// Writes a line by itself.
     func say(_ text: String) { write(text) }
 
-    /// The next step.
+    /// Begins the next step.
     func step(_ text: String) {
         let number = step.withLock { number in
             number += 1
@@ -26,16 +26,16 @@ final class Narrator: Sendable {
         write(paint("\(number < 10 ? " " : "")\(number). ", "1;36") + paint(text, "1"))
     }
 
-    /// What happened in the step.
+    /// Writes an event of the step.
     func detail(_ text: String) { write("      \(text)") }
 
-    /// What went well.
+    /// Writes a success.
     func good(_ text: String) { write("      " + paint(text, "32")) }
 
-    /// What is noteworthy.
+    /// Writes a noteworthy event.
     func bad(_ text: String) { write("      " + paint(text, "33")) }
 
-    /// - Throws: why a line of the story was lost.
+    /// - Throws: the reason why a line of the story was lost.
     func checkWritten() throws { try output.check() }
 
     private func paint(_ text: String, _ code: String) -> String {

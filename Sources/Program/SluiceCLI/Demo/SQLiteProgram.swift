@@ -16,7 +16,7 @@ struct SQLiteProgram {
         path = "\(folder)/sqlite3"
     }
 
-    /// The rows of a `SELECT` on a file, which is opened for reading only.
+    /// Returns the rows of a `SELECT` on a file, which is opened for reading only.
     func rows(_ sql: String, in file: String) throws -> [[String: Any]] {
         let process = Process()
         let output = Pipe()

@@ -33,7 +33,7 @@ struct ExplainCommand: OutcomeCommand {
         return Outcome(json: story, text: text(story))
     }
 
-    /// From the daemon, where one holds the store: it knows what its plugins decided.
+    /// Reads from the daemon, if one holds the store: it knows its plugins' decisions.
     private func story(_ settings: ClientSettings) async throws -> JSON {
         let (table, id) = (table, id)
         if let store = settings.store, let holder = StoreHold.holder(of: store), let socket = holder.socket {
@@ -48,7 +48,7 @@ struct ExplainCommand: OutcomeCommand {
         }
     }
 
-    /// The server's record; nil where it has none.
+    /// Returns the server's record; nil if it has none.
     private func asked(_ settings: ClientSettings) async throws -> JSON? {
         let (table, id) = (table, id)
         return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true) { session in

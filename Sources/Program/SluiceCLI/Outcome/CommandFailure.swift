@@ -1,10 +1,10 @@
 internal import Sluice
 internal import SluiceDaemon
 
-/// What a person or a script is told of a failure: one line on standard error, one object with `--json`.
+/// The report of a failure to a person or a script: one line on standard error, one object with `--json`.
 struct CommandFailure: Error {
     var status: ExitStatus
-    /// The reason as a word to match on.
+    /// The reason as a code to match on.
     var code: String
     /// The reason for a person.
     var message: String
@@ -30,7 +30,7 @@ struct CommandFailure: Error {
         CommandFailure(.usage, "usage", message, table: table, recordID: recordID)
     }
 
-    /// Any error in these terms.
+    /// Converts any error.
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
@@ -45,10 +45,10 @@ struct CommandFailure: Error {
         }
     }
 
-    /// An operation that did not go through.
+    /// Reports an operation that failed.
     init(_ operation: TableOperation, status: ExitStatus) { self.init(operation: operation.json, status: status) }
 
-    /// An operation that did not go through, as a report has it.
+    /// Reports an operation that failed, as it is in a report.
     init(operation: JSON, status: ExitStatus) {
         func text(_ name: PropertyName) -> String { operation[name]?.string ?? "" }
         let failure = operation["failure"]

@@ -4,8 +4,8 @@ internal import Sluice
 enum ExitStatus: Int32 {
     /// Done.
     case done = 0
-    /// What must never be: the copies of `demo` are not equal. A fault of Sluice
-    /// itself; or of a plugin, which `plugin` has checked or tested.
+    /// A fault: the copies of `demo` are not equal. It is in Sluice itself; or in a plugin that `plugin` has checked or
+    /// tested.
     case fault = 1
     /// The command, its arguments or its configuration cannot be carried out as they are.
     case usage = 2
@@ -19,10 +19,10 @@ enum ExitStatus: Int32 {
     case store = 6
     /// The server broke the protocol.
     case brokenProtocol = 7
-    /// The command's output did not arrive whole: the disk is full, or the reader is gone.
+    /// The command's output was not written completely: the disk is full, or the reader is gone.
     case output = 8
 
-    /// The place in an order from failures that pass by themselves to those that need somebody most.
+    /// The rank from failures that pass by themselves to those that need help most.
     private var severity: Int {
         switch self {
         case .done: 0
@@ -40,7 +40,7 @@ enum ExitStatus: Int32 {
     /// Returns the worse of two.
     func worse(_ other: ExitStatus) -> ExitStatus { other.severity > severity ? other : self }
 
-    /// The code for what went wrong. Errors in the user's own text (JSON, query, YAML) are usage.
+    /// Returns the code for an error. Errors in the user's own text (JSON, query, YAML) are usage.
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure.status
@@ -53,7 +53,7 @@ enum ExitStatus: Int32 {
     private init(_ error: SluiceError) {
         switch error.code {
         case .network, .timeout, .cancelled: self = .network
-        // A gateway says so when the server behind it is away; a server, when it has no time now.
+        // A gateway answers so when the server behind it is unavailable; a server, when it is busy.
         case .serverFailure where error.status.map(AnswerStatus.isPassing) ?? false: self = .network
         case .unauthorized, .forbidden: self = .unauthorized
         case .conflict, .preconditionFailed, .aborted, .operationsPending, .removalsHeld, .maybeApplied:
@@ -65,7 +65,7 @@ enum ExitStatus: Int32 {
         }
     }
 
-    /// The code for how a push ended, whatever was in the queue before it.
+    /// Returns the code for the end of a push, whatever was in the queue before it.
     init(_ push: PushResult) {
         switch push.end {
         case .completed: self = ExitStatus(failures: push.failures.map { ($0.failure?.code ?? "", $0.failure?.status) })
@@ -77,7 +77,7 @@ enum ExitStatus: Int32 {
         }
     }
 
-    /// Failures that are all of one cause outside of the queue tell that cause; else they are what remains.
+    /// Returns the common cause of failures outside of the queue; for several causes, `attention`.
     init(failures: [(code: String, status: Int?)]) {
         let causes = failures.map { code, status -> ExitStatus in
             switch SluiceError.Code(named: code) {

@@ -1,19 +1,20 @@
 internal import Sluice
 
-/// What a command did: printed in one place, so that every command keeps the same contract.
+/// The outcome of a command, printed in one place, so that every command keeps the same contract.
 struct Outcome {
-    /// How many failures are printed, each on a line: a server that cannot be reached fails every change in the same way.
+    /// The largest number of printed failures, each on a line: an unreachable server fails every change in the same
+    /// way.
     private static let mostFailures = 20
 
-    /// The document that `--json` prints.
+    /// The document for `--json`.
     var json: JSON
-    /// What `--json` prints in place of the document where nothing failed, each on a line; nil for the document.
+    /// The documents that `--json` prints instead if nothing failed, each on a line; nil for the single document.
     var lines: [JSON]?
-    /// What is printed without `--json`.
+    /// The text without `--json`.
     var text: [String]
-    /// What did not succeed.
+    /// The failures.
     var failures: [CommandFailure] = []
-    /// What the process ends with.
+    /// The exit status of the process.
     var status: ExitStatus = .done
 
     init(json: JSON, text: [String], failures: [CommandFailure] = [], status: ExitStatus = .done) {
@@ -23,21 +24,21 @@ struct Outcome {
         self.status = status
     }
 
-    /// A command that failed before it did anything.
+    /// Reports a command that failed before it did anything.
     init(_ failure: CommandFailure) {
         self.init(json: .object, text: [], failures: [failure], status: failure.status)
     }
 
-    /// Adds a failure. The worst decides what the process ends with.
+    /// Adds a failure. The worst decides the exit status.
     mutating func add(_ failure: CommandFailure) {
         failures.append(failure)
         status = status.worse(failure.status)
     }
 
     /// Prints the document or the text on standard output, and each failure as a line on standard error. A result that
-    /// did not arrive is a failure like others.
+    /// could not be written is a failure like others.
     ///
-    /// - Returns: what the process ends with.
+    /// - Returns: the exit status of the process.
     func print(asJSON: Bool) -> ExitStatus {
         var outcome = self
         do { try outcome.printResult(asJSON: asJSON) } catch { outcome.add(CommandFailure(error)) }

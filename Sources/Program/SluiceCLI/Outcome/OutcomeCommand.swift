@@ -2,8 +2,8 @@ internal import ArgumentParser
 
 /// A command that ends with an outcome to print.
 protocol OutcomeCommand: AsyncParsableCommand {
-    /// Does the work.
+    /// Runs the command.
     ///
-    /// - Throws: what kept it from being done at all.
+    /// - Throws: the reason why it could not run at all.
     func outcome() async throws -> Outcome
 }

@@ -31,7 +31,7 @@ struct PluginExplainCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         let decisions = try PluginFiles.decisions(file)
-        // They are told whatever came of them.
+        // Explained even if some of them failed.
         let explanations = try found(in: decisions).map { DecisionExplanation($0) }
         return Outcome(
             json: ["decisions": JSON(explanations.map(\.json))],

@@ -5,16 +5,16 @@ internal import SluiceLua
 internal import SluicePluginTools
 
 extension Outcome {
-    /// What a tool has found; the process ends with 1 where that is not good.
+    /// Reports a tool's findings; the process ends with 1 if the check failed.
     init(_ report: any ToolReport) {
         self.init(
             json: report.json, text: report.lines.map { Plain.line($0) }, status: report.isGood ? .done : .fault)
     }
 }
 
-/// Files that the commands for plugins take.
+/// Files that the commands for plugins read.
 enum PluginFiles {
-    /// A plugin's configuration, from a JSON file; empty where there is none.
+    /// Reads a plugin's configuration from a JSON file; empty if there is none.
     static func config(_ path: String?) throws -> JSON? {
         guard let path else { return nil }
         guard let data = FileManager.default.contents(atPath: path) else {
@@ -23,7 +23,7 @@ enum PluginFiles {
         return try JSON(parsing: [UInt8](data))
     }
 
-    /// A file of decisions. Standard error gets a note where its last line is only a part of one.
+    /// Reads a file of decisions. Standard error gets a note if its last line is incomplete.
     static func decisions(_ path: String) throws -> DecisionFile {
         let file = try DecisionFile(path: path)
         if let line = file.tornLine {
@@ -33,7 +33,7 @@ enum PluginFiles {
         return file
     }
 
-    /// The tables of a configuration of `sync`.
+    /// Reads the tables of a configuration of `sync`.
     static func tables(_ path: String?) throws -> [TableSchema] {
         try path.map { path in
             let file = try SettingsFile(path: path)

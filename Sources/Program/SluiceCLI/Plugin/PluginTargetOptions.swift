@@ -3,7 +3,7 @@ internal import Sluice
 internal import SluiceLua
 internal import SluicePluginTools
 
-/// What the commands for plugins have in common.
+/// The common options of the commands for plugins.
 struct PluginTargetOptions: ParsableArguments {
     @Argument(help: "Plugins' folders, folders of plugins, or a deployment's policy (.yaml).")
     var paths = ["."]
@@ -11,12 +11,12 @@ struct PluginTargetOptions: ParsableArguments {
     @Flag(help: "Print exactly one JSON document.")
     var json = false
 
-    /// The plugins that the paths lead to, those of a policy as it has them.
+    /// The plugins at the paths, those of a policy with its settings.
     var subjects: [(bundle: PluginBundle, plan: PluginPlan?)] {
         get throws { try paths.flatMap { try PluginTarget($0).subjects } }
     }
 
-    /// The same without what a policy says of them.
+    /// The plugins without a policy's settings.
     var bundles: [PluginBundle] { get throws { try paths.flatMap { try PluginTarget($0).bundles } } }
 }
 

@@ -1,9 +1,9 @@
 internal import Sluice
 internal import SluiceDaemon
 
-/// Queued operations in words and as JSON.
+/// Formats queued operations as text and as JSON.
 enum QueueReport {
-    /// With columns for the time that operations wait for and for whose they are, where one has such.
+    /// Returns a table with columns for the scheduled time and the user, if an operation has one.
     static func table(_ operations: [TableOperation]) -> TextTable {
         let hasTimes = operations.contains { $0.notBefore != nil }
         let hasUsers = operations.contains { !$0.user.isEmpty }
@@ -40,13 +40,13 @@ enum QueueReport {
             })
     }
 
-    /// The copies of a record side by side, one line a property; `*` marks those in which they differ. Where values
-    /// are of several types, each says its own: `5 (number)`, `5 (text)`.
+    /// Returns the copies of a record side by side, one line a property; `*` marks those that differ. If values are of
+    /// several types, each shows its own: `5 (number)`, `5 (text)`.
     static func table(_ copies: SyncQueue.Copies, server: JSON?) -> TextTable {
         table(local: copies.local, base: copies.base, server: server ?? copies.mirror)
     }
 
-    /// The same of copies that came otherwise.
+    /// Returns the same table for copies from another source.
     static func table(local: JSON?, base: JSON?, server: JSON?) -> TextTable {
         let columns = [local, base, server]
         var names: [PropertyName] = []

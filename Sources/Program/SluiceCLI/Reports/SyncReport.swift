@@ -1,6 +1,6 @@
 internal import Sluice
 
-/// Push and pull with a progress bar, and what came of them in words.
+/// Runs push and pull with a progress bar, and formats their results.
 enum SyncReport {
     static func pull(
         _ query: Query, named name: String?, allowsMassRemoval: Bool = false, in context: SyncContext
@@ -30,7 +30,7 @@ enum SyncReport {
         }
     }
 
-    /// What a pull did, and why it did more than that.
+    /// Returns the result of a pull, with the reasons for additional work.
     static func text(_ result: PullResult, _ table: String) -> String {
         var lines = ["pull \(table): \(words(of: result))"] + result.reasons.map(\.description)
         if result.grade == .full, !result.reasons.contains(where: \.explainsFull) {
@@ -39,7 +39,7 @@ enum SyncReport {
         return lines.joined(separator: "\n  ")
     }
 
-    /// What a pull did; of rows that came again as they are here nothing is said.
+    /// Returns the result of a pull; unchanged rows are not mentioned.
     static func words(of result: PullResult) -> String {
         var parts: [String] = []
         if result.brought > 0 { parts.append("\(Plain.count(result.brought, "row")) stored") }
@@ -76,7 +76,7 @@ enum SyncReport {
         return "push: \(parts.joined(separator: ", "))"
     }
 
-    /// Adds what a push did not get done.
+    /// Adds the failures of a push.
     static func add(_ push: PushResult, to outcome: inout Outcome, in context: SyncContext) async throws {
         let status = ExitStatus(push)
         if let error = push.error {
@@ -84,7 +84,7 @@ enum SyncReport {
             failure.status = status
             outcome.add(failure)
         }
-        // What ended the push has been told with its record.
+        // The error that ended the push already names its record.
         for operation in push.failures where operation.recordID != push.error?.recordID {
             outcome.add(CommandFailure(operation, status: status))
         }

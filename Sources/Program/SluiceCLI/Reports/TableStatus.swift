@@ -1,23 +1,23 @@
 internal import Sluice
 internal import SluiceDaemon
 
-/// What the store holds of one table, what waits, and what the next sync does about it.
+/// The state of one table: its records, its queued changes, and the work of the next sync.
 struct TableStatus {
     let name: String
     let rows: Int
-    /// How many changes the next push sends.
+    /// The number of changes that the next push sends.
     let waiting: Int
-    /// How many wait for a decision.
+    /// The number of changes that wait for a decision.
     let held: Int
-    /// How far each named query was pulled.
+    /// The progress of each pulled query.
     let cursors: [SyncStatus.CursorStatus]
 
-    /// The tables of the store, those that are configured, and those that were pulled or changed, by name.
+    /// Returns the tables of the store, the configured ones, and those that were pulled or changed, by name.
     static func all(in session: ClientSession, _ cursors: [SyncStatus.CursorStatus]) async throws -> [TableStatus] {
         let configured = session.settings.tables.map(\.name) + cursors.map(\.table)
         let context = session.context
         return try await context.store.read { reader in
-            // A context gives out no table of the engine's own.
+            // A context gives no access to the engine's own tables.
             let names = Set(configured + (try reader.tables().map(\.name))).filter { (try? context.table($0)) != nil }
             func count(_ table: String, _ states: [TableOperation.State]) throws -> Int {
                 let state = column("state").isIn(states.map { QueryTerm($0.rawValue) })
@@ -50,15 +50,15 @@ struct TableStatus {
 
     private static func json(_ time: Timestamp?) -> JSON { time.map { JSON($0.description) } ?? .null }
 
-    /// When the table was pulled last, by any of its queries.
+    /// The time of the table's last pull, by any of its queries.
     private var lastPull: Timestamp? { cursors.compactMap(\.pulledAt).max() }
 
-    /// How far `sluice sync` has come with the table.
+    /// The progress of the table in `sluice sync`.
     private var synced: SyncStatus.CursorStatus? {
         cursors.first { $0.name == ClientSettings.queryName } ?? cursors.first
     }
 
-    /// Whether no change of the table waits.
+    /// Whether the table has no queued change.
     var isSettled: Bool { waiting + held == 0 }
 
     var text: String {
@@ -69,7 +69,7 @@ struct TableStatus {
         return "\(name): \(parts.joined(separator: ", ")); the next sync \(next)"
     }
 
-    /// What `sluice sync` does about the table.
+    /// The next work of `sluice sync` on the table.
     private var next: String {
         let push = waiting > 0 ? "sends \(Plain.count(waiting, "change")) and " : ""
         guard let cursor = cursors.first(where: { $0.name == ClientSettings.queryName }) else {

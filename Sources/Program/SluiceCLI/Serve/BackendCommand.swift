@@ -26,12 +26,12 @@ struct BackendRestoredCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         var configuration = try BackendConfiguration(file: config)
-        // Nobody sends requests.
+        // No requests come, so plugins are not needed.
         configuration.plugins = nil
         let backend = try await Backend(configuration)
         let count: Int
         do {
-            // Where the backend has noticed it, all is done.
+            // If the backend has noticed the restore itself, nothing is left to do.
             if let noticed = backend.restoredRecords {
                 count = noticed
             } else {

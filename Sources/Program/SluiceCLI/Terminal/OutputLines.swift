@@ -10,7 +10,7 @@ final class OutputLines: Sendable {
         }
     }
 
-    /// - Throws: ``StreamFailure``: why the first line was lost that was.
+    /// - Throws: ``StreamFailure``: the reason why the first lost line was lost.
     func check() throws {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }

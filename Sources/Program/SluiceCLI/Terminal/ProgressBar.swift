@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A bar on standard error that shows how far long work has come: only on a terminal, and gone when the work is done.
+/// A bar on standard error that shows the progress of long work: only on a terminal, and gone when the work is done.
 ///
 /// ```
 /// pull movies  [############............]  50%  50,000 of 100,000 rows  41,200/s
@@ -18,13 +18,13 @@ final class ProgressBar: Sendable {
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
-    /// A bar.
+    /// Creates a bar.
     ///
     /// - Parameters:
-    ///   - label: what is being done.
-    ///   - total: how much there is to do, if that is known.
-    ///   - noun: what is counted, in the singular.
-    ///   - isShown: false where nobody reads along.
+    ///   - label: the name of the work.
+    ///   - total: the total amount, if it is known.
+    ///   - noun: the counted thing, in the singular.
+    ///   - isShown: false if there is no terminal.
     init(_ label: String, total: Int? = nil, noun: String = "row", isShown: Bool = StandardStream.error.isTerminal) {
         self.label = label
         self.total = total
@@ -32,7 +32,7 @@ final class ProgressBar: Sendable {
         self.isShown = isShown
     }
 
-    /// Shows that so much is done; draws at most ten times a second.
+    /// Shows the amount done; draws at most ten times a second.
     func update(_ done: Int) {
         guard isShown else { return }
         let now = ContinuousClock.now
@@ -49,13 +49,13 @@ final class ProgressBar: Sendable {
         try? StandardStream.error.write(Array("\r\(text)\u{1B}[K".utf8))
     }
 
-    /// Takes the bar off the screen.
+    /// Removes the bar from the screen.
     func finish() {
         guard isShown, state.withLock({ $0.drawnAt }) != nil else { return }
         try? StandardStream.error.write(Array("\r\u{1B}[K".utf8))
     }
 
-    /// The bar as text of at most `width` characters.
+    /// Returns the bar as text of at most `width` characters.
     static func text(label: String, done: Int, total: Int?, noun: String, elapsed: Duration, width: Int) -> String {
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
         let rate = seconds > 0.05 ? "  \(Plain.count(Int(exactly: (Double(done) / seconds).rounded()) ?? done))/s" : ""

@@ -1,6 +1,6 @@
 internal import Sluice
 
-/// Records as columns that line up.
+/// Records as aligned columns.
 struct TextTable {
     /// The names over the columns.
     var head: [String]
@@ -12,7 +12,7 @@ struct TextTable {
         self.rows = rows
     }
 
-    /// One row a record, one column a property; the id comes first.
+    /// Shows one record a row, one property a column; the id comes first.
     init(records: [JSON]) {
         var names: [PropertyName] = []
         var seen: Set<PropertyName> = []
@@ -25,13 +25,13 @@ struct TextTable {
         )
     }
 
-    /// A value as it stands in a cell: text bare, anything else as JSON, nothing for what is absent.
+    /// Returns the text of a value's cell: text bare, anything else as JSON, nothing if absent.
     static func cell(_ value: JSON?) -> String {
         guard let value else { return "" }
         return Plain.line(value.string ?? "\(value)")
     }
 
-    /// The lines. No cell is wider than `widest` characters.
+    /// Returns the lines. No cell is wider than `widest` characters.
     func lines(widest: Int = .max) -> [String] {
         let cut = ([head] + rows).map { row in row.map { $0.count > widest ? $0.prefix(widest - 1) + "…" : $0 } }
         let widths = head.indices.map { column in cut.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }

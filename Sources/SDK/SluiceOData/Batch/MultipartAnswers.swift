@@ -7,11 +7,11 @@ enum MultipartAnswers {
     struct Part {
         /// The answers with their `Content-ID`, which not every service repeats.
         var answers: [(id: String?, response: Response)]
-        /// Whether they stand in a body of their own, as those of a change set do.
+        /// Whether they stand in a body of their own, like those of a change set.
         var isSet: Bool
     }
 
-    /// The parts, in their order.
+    /// Returns the parts, in their order.
     ///
     /// - Throws: ``SluiceError`` of code `brokenProtocol`.
     static func read(_ body: [UInt8], boundary: String) throws(SluiceError) -> [Part] {
@@ -31,11 +31,11 @@ enum MultipartAnswers {
         }
     }
 
-    /// A status line, header fields and a body (RFC 9112, section 2.1).
+    /// Reads a status line, header fields and a body (RFC 9112, section 2.1).
     private static func answer(
         _ part: MultipartReader.Part
     ) throws(MultipartReader.Refusal) -> (id: String?, response: Response) {
-        // Some services leave an empty line more before it.
+        // Some services send an additional empty line before it.
         let bytes = part.body.drop { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
         let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
         let words = String(decoding: bytes[..<end], as: UTF8.self).split { $0.isWhitespace }

@@ -1,13 +1,13 @@
-/// Takes a `multipart/mixed` body apart (RFC 2046, section 5.1). Lines may end with LF alone, and what stands before the
-/// first boundary is passed over.
+/// Splits a `multipart/mixed` body (RFC 2046, section 5.1). Lines may end with LF alone, and text before the first
+/// boundary is skipped.
 package enum MultipartReader {
-    /// Why a body is refused: `has more than 1000 parts`.
+    /// The reason for refusing a body: `has more than 1000 parts`.
     package struct Refusal: Error, CustomStringConvertible {
         package let reason: String
         package var description: String { "the multipart body \(reason)" }
     }
 
-    /// A part: its header fields with names in small letters, and what follows them.
+    /// A part: its header fields with names in small letters, and its content.
     package struct Part {
         package var fields: [String: String]
         package var body: ArraySlice<UInt8>
@@ -16,7 +16,7 @@ package enum MultipartReader {
     /// The most parts of one body, and the most header fields of one part.
     private static let (mostParts, mostFields) = (1000, 100)
 
-    /// The boundary of a media type; nil for another type, and where none is named that may be one.
+    /// Returns the boundary of a media type; nil for another type, and for a missing or invalid boundary.
     package static func boundary(_ type: String?) -> String? {
         guard let type, type.prefix(while: { $0 != ";" }).lowercased().filter({ $0 != " " }) == "multipart/mixed" else {
             return nil
@@ -30,7 +30,7 @@ package enum MultipartReader {
         return nil
     }
 
-    /// The parts of a body.
+    /// Returns the parts of a body.
     ///
     /// - Throws: ``Refusal`` for a body whose last part does not end, and for too many parts.
     package static func parts(_ body: ArraySlice<UInt8>, boundary: String) throws(Refusal) -> [Part] {
@@ -55,7 +55,7 @@ package enum MultipartReader {
         throw Refusal(reason: "does not end with its boundary")
     }
 
-    /// A part's fields, and what follows the empty line after them.
+    /// Splits a part into its fields and the content after the empty line.
     package static func part(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> Part {
         var part = Part(fields: [:], body: bytes[bytes.endIndex...])
         var index = bytes.startIndex
@@ -75,7 +75,7 @@ package enum MultipartReader {
         return part
     }
 
-    /// The end of the content before a boundary: the end of the line before belongs to the boundary.
+    /// Returns the end of the content before a boundary, to which the preceding line break belongs.
     private static func content(before index: Int, _ begin: Int, _ body: ArraySlice<UInt8>) -> Int {
         var end = index
         if end > begin, body[end - 1] == UInt8(ascii: "\n") { end -= 1 }
@@ -83,7 +83,7 @@ package enum MultipartReader {
         return end
     }
 
-    /// A line without white space at its end.
+    /// Returns a line without white space at its end.
     private static func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var line = line
         while let last = line.last,

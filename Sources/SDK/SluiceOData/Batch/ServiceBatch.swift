@@ -4,7 +4,7 @@ internal import SluiceWire
 
 /// Changes that go to the service in one request (OData v2, Batch Processing; OData 4.01 Protocol, section 11.7).
 struct ServiceBatch {
-    /// How a batch is written.
+    /// The format of a batch.
     enum Form: Sendable, Hashable {
         /// `multipart/mixed`: v2, and v4.
         case multipart
@@ -15,18 +15,18 @@ struct ServiceBatch {
     /// Changes that are carried out together or not at all, or one change by itself.
     struct Unit {
         var requests: [Request]
-        /// Whether they are a change set: v2 takes changes in change sets only.
+        /// Whether it is a change set: v2 takes changes in change sets only.
         var isSet: Bool
     }
 
-    /// What the service says of a unit.
+    /// The service's answer to a unit.
     enum Answer {
         /// Each request's own answer.
         case each([Response])
-        /// The one reason of a change set that failed, and which request it is about, where the service says so; and the
-        /// requests that were only skipped by its word.
+        /// The one refusal of a change set that failed, and the index of its request, if the service names it; also the
+        /// requests that the service reports as merely skipped.
         case failed(Response, at: Int?, skipped: Set<Int> = [])
-        /// Nothing: the service stopped before it.
+        /// No answer: the service stopped before this unit.
         case none
     }
 
@@ -35,13 +35,13 @@ struct ServiceBatch {
     /// The path of the service's root, without a slash at its end.
     let root: String
 
-    /// Header fields that name the user or belong to the connection: they stand on the batch alone.
+    /// Header fields that name the user or belong to the connection: only the batch itself carries them.
     private static let ofBatch: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "host", "content-length", "x-csrf-token", "x-zumo-auth",
         "x-zumo-application", "user-agent",
     ]
 
-    /// The name of a request in the batch: its number, from 1.
+    /// The names of the requests in the batch: their numbers, from 1.
     private var names: [[String]] {
         var next = 0
         return units.map { unit in
@@ -56,7 +56,7 @@ struct ServiceBatch {
         request.head.headerFields.filter { !Self.ofBatch.contains($0.name.canonicalName) }
     }
 
-    /// The address below the service's root.
+    /// Returns the address below the service's root.
     private func url(of request: Request) -> String {
         let path = request.head.path ?? "/"
         return String(path.hasPrefix(root + "/") ? path.dropFirst(root.utf8.count + 1) : path[...])
@@ -64,7 +64,7 @@ struct ServiceBatch {
 
     // MARK: Writing
 
-    /// The body, and its media type.
+    /// Returns the body, and its media type.
     func body() -> (body: Body, type: String) {
         switch form {
         case .json: (Body(json: ["requests": JSON(zip(units, names).flatMap(json))]), "application/json")
@@ -87,7 +87,7 @@ struct ServiceBatch {
 
     private func multipart() -> (body: Body, type: String) {
         let contents = units.map { $0.requests.map(text) }
-        /// A boundary that stands in none of the requests.
+        /// Returns a boundary that occurs in none of the requests.
         func boundary(_ kind: String) -> String {
             var number = 0
             while true {
@@ -125,10 +125,10 @@ struct ServiceBatch {
 
     // MARK: Reading
 
-    /// What the service says of each unit.
+    /// Returns the service's answer to each unit.
     ///
-    /// - Throws: ``SluiceError`` of code `brokenProtocol` for an answer that does not fit the batch: what was done is
-    ///   unknown then.
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` for an answer that does not fit the batch: it is then unknown
+    ///   which changes were carried out.
     func answers(in response: Response) throws(SluiceError) -> [Answer] {
         if let boundary = MultipartReader.boundary(response.head.headerFields[.contentType]) {
             return try matched(try MultipartAnswers.read(response.body.bytes, boundary: boundary))
@@ -143,9 +143,8 @@ struct ServiceBatch {
         SluiceError(.brokenProtocol, "the service's answer to a batch \(what)")
     }
 
-    /// The parts of a multipart answer, each for the unit whose Content-ID it repeats; they stand in the order of the
-    /// units where the service repeats none. A change set that failed is one part outside of a set, or a set of one part
-    /// with the reason.
+    /// Assigns the parts of a multipart answer to units by their repeated Content-ID; without any, they are in the
+    /// order of the units. A change set that failed is one part outside of a set, or a set of one part with the reason.
     private func matched(_ parts: [MultipartAnswers.Part]) throws(SluiceError) -> [Answer] {
         guard parts.count <= units.count else { throw Self.broken("has more parts than the batch") }
         let places = try places(of: parts)
@@ -162,7 +161,7 @@ struct ServiceBatch {
             if replies.count == count, count == 1 || (part.isSet && failed == nil) {
                 answers.append(.each(try ordered(replies, names)))
             } else if let failed, replies.count <= count {
-                // A reason by itself may be about any of them, except where it says about which.
+                // A single reason may be about any request, unless it names one.
                 let place = replies[failed].id.flatMap { names.firstIndex(of: $0) }
                 answers.append(.failed(replies[failed].response, at: place))
             } else {
@@ -172,7 +171,7 @@ struct ServiceBatch {
         return try complete(answers)
     }
 
-    /// Which unit each part is about.
+    /// Returns for each part the index of its unit.
     private func places(of parts: [MultipartAnswers.Part]) throws(SluiceError) -> [Int] {
         var places: [Int] = []
         var isMoved = false
@@ -183,7 +182,7 @@ struct ServiceBatch {
             if !ids.isEmpty, own == nil, ids.contains(where: { id in names.contains { $0.contains(id) } }) {
                 throw Self.broken("mixes the answers of several changes")
             }
-            // An id that is not of this batch is as good as none.
+            // An id that is not of this batch is ignored.
             hasUnnamed = hasUnnamed || own == nil
             isMoved = isMoved || (own != nil && own != index)
             places.append(own ?? index)
@@ -194,7 +193,7 @@ struct ServiceBatch {
         return places
     }
 
-    /// The answers, where it is known why some are missing: a service may stop at the first failure.
+    /// Fills in missing answers after a failure, since a service may stop at the first one.
     private func complete(_ answers: [Answer]) throws(SluiceError) -> [Answer] {
         var hasFailed = false
         for answer in answers {
@@ -208,7 +207,7 @@ struct ServiceBatch {
         return answers
     }
 
-    /// A set's answers by their Content-ID, as they may stand in any order; in the order of the requests where the
+    /// Returns a set's answers by their Content-ID, as they may stand in any order; in the order of the requests if the
     /// service does not repeat it.
     private func ordered(
         _ replies: [(id: String?, response: Response)], _ names: [String]
@@ -235,7 +234,8 @@ struct ServiceBatch {
             if replies.allSatisfy({ $0 == nil }) {
                 answers.append(.none)
             } else if unit.isSet, let failed = failures.first, let reason = replies[failed] {
-                // One that only says that another failed is not the reason; and what is said of all is said of none.
+                // An answer that only reports another's failure (424) is not the reason. The same failure for all
+                // requests names none of them.
                 let own = failures.filter { replies[$0]?.status != 424 }
                 let only = own.count == 1 || failures.count == 1
                 let place = own.first ?? failed

@@ -1,7 +1,7 @@
 internal import SluiceBase
 
 extension EdmModel {
-    /// The model as text for people: each set with its key, properties and navigation.
+    /// The model as readable text: each set with its key, properties and navigation.
     public var text: String {
         var lines = ["\(version.rawValue), \(sets.count.counted("set"))"]
         for set in sets {
@@ -43,7 +43,7 @@ extension EdmModel {
 }
 
 extension EdmModel.Annotation {
-    /// What of an annotation is worth a word to people: a mark that is set, or one of SAP's that is not the default.
+    /// The annotation's text if it matters to people: a mark that is set, or one of SAP's that is not the default.
     fileprivate var mark: String? {
         let name = term.split { $0 == "." || $0 == ":" }.last.map(String.init) ?? term
         switch value {

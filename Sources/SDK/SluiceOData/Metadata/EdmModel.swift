@@ -1,16 +1,16 @@
 public import SluiceBase
 
-/// What a service says of its data in `$metadata`: EDMX of v2, CSDL XML or CSDL JSON of v4.
+/// A service's data model from `$metadata`: EDMX of v2, CSDL XML or CSDL JSON of v4.
 public struct EdmModel: Sendable, Hashable {
     /// A remark on a part of the model: an `Annotation` of v4, or an attribute of another namespace, as SAP's services
     /// have them in v2 (`sap:updatable="false"`, with the term `sap:updatable`).
     public struct Annotation: Sendable, Hashable {
         /// The term, with its namespace or alias.
         public var term: String
-        /// The value; `true` where none is written.
+        /// The value; `true` if none is written.
         public var value: JSON
 
-        /// An annotation.
+        /// Creates an annotation.
         public init(_ term: String, _ value: JSON = JSON(true)) {
             self.term = term
             self.value = value
@@ -25,47 +25,47 @@ public struct EdmModel: Sendable, Hashable {
         public var type: String
         /// Whether it may be null.
         public var isNullable = true
-        /// How many characters or bytes it may have.
+        /// The largest number of characters or bytes.
         public var maxLength: Int?
-        /// How many digits it may have.
+        /// The largest number of digits.
         public var precision: Int?
-        /// How many of the digits stand after the point.
+        /// The number of digits after the point.
         public var scale: Int?
-        /// The remarks on it.
+        /// The annotations of the property.
         public var annotations: [Annotation] = []
 
-        /// A property.
+        /// Creates a property.
         public init(_ name: PropertyName, type: String) {
             self.name = name
             self.type = type
         }
 
-        /// The type, where it is a primitive one.
+        /// The type, if it is a primitive one.
         public var primitive: EdmPrimitive? { EdmPrimitive(rawValue: type) }
     }
 
-    /// A property that leads to other entities.
+    /// A navigation property, which leads to other entities.
     public struct Navigation: Sendable, Hashable {
         /// The name.
         public var name: PropertyName
-        /// The full name of the type to which it leads.
+        /// The full name of the target type.
         public var target: String
-        /// Whether it leads to several.
+        /// Whether it leads to several entities.
         public var isCollection: Bool
         /// Pairs of a property of this type and the property of the target that has the same value.
         public var constraints: [Constraint] = []
-        /// The remarks on it.
+        /// The annotations of the navigation property.
         public var annotations: [Annotation] = []
 
-        /// A property here that has the value of one there.
+        /// A property of this type that has the value of a property of the target.
         public struct Constraint: Sendable, Hashable {
-            /// The property here.
+            /// The property of this type.
             public var property: PropertyName
             /// The property of the target.
             public var referenced: PropertyName
         }
 
-        /// A navigation property.
+        /// Creates a navigation property.
         public init(_ name: PropertyName, to target: String, isCollection: Bool) {
             self.name = name
             self.target = target
@@ -87,10 +87,10 @@ public struct EdmModel: Sendable, Hashable {
         public var properties: [Property] = []
         /// The navigation properties, without those of the base.
         public var navigation: [Navigation] = []
-        /// The remarks on it.
+        /// The annotations of the type.
         public var annotations: [Annotation] = []
 
-        /// A type.
+        /// Creates a type.
         public init(_ name: String, isEntity: Bool) {
             self.name = name
             self.isEntity = isEntity
@@ -105,7 +105,7 @@ public struct EdmModel: Sendable, Hashable {
         public var members: [String] = []
     }
 
-    /// An entity set, or an entity of its own (a singleton).
+    /// An entity set, or a single entity (a singleton).
     public struct Container: Sendable, Hashable {
         /// The name.
         public var name: String
@@ -113,12 +113,12 @@ public struct EdmModel: Sendable, Hashable {
         public var type: String
         /// Whether it is a single entity.
         public var isSingleton = false
-        /// To which set a navigation property leads, by its path.
+        /// The target set of each navigation property, by its path.
         public var bindings: [String: String] = [:]
-        /// The remarks on it.
+        /// The annotations of the set.
         public var annotations: [Annotation] = []
 
-        /// A set.
+        /// Creates a set.
         public init(_ name: String, type: String) {
             self.name = name
             self.type = type
@@ -138,13 +138,13 @@ public struct EdmModel: Sendable, Hashable {
     /// The names of functions and actions that can be called by name.
     public var operations: [String] = []
 
-    /// A model of nothing.
+    /// Creates an empty model.
     public init(version: ODataVersion) { self.version = version }
 
-    /// The type of that full name.
+    /// Returns the type of that full name.
     public func structure(_ name: String) -> Structure? { structures.first { $0.name == name } }
 
-    /// The type with all that it inherits.
+    /// Returns the type with all inherited properties.
     ///
     /// - Throws: ``SluiceError`` of code `brokenProtocol` for a type that is missing, or that extends itself.
     public func whole(_ name: String) throws(SluiceError) -> Structure {
@@ -170,35 +170,35 @@ public struct EdmModel: Sendable, Hashable {
         return whole
     }
 
-    /// The primitive type of a property, also behind a definition; nil for any other.
+    /// Returns the primitive type of a property, also by way of a type definition; nil for any other.
     public func primitive(_ property: Property) -> EdmPrimitive? {
         property.primitive ?? definitions[property.type].flatMap(EdmPrimitive.init)
     }
 }
 
 extension [EdmModel.Annotation] {
-    /// Whether one of them has that term, whatever its namespace, and is not `false`.
+    /// Whether an annotation has that term, in any namespace, and is not `false`.
     public func has(_ term: String) -> Bool { self[term].map { $0 != JSON(false) && $0 != JSON("false") } ?? false }
 
-    /// The value of the first with that term, whatever its namespace.
+    /// Returns the value of the first annotation with that term, in any namespace.
     public subscript(term: String) -> JSON? {
         first { $0.term.split { $0 == "." || $0 == ":" }.last.map { $0 == term } ?? false }?.value
     }
 }
 
-/// What a service says it leaves out of account in changes: properties that only it sets, or that are set once.
+/// The properties that a service ignores in changes: those that only it sets, or that are set once.
 extension EdmModel.Property {
     /// A kind of change.
     enum Change {
         case creation
         case update
 
-        /// The attribute of SAP's services that says whether a change of the kind may set a property.
+        /// The attribute of SAP's services for the permission to set a property in such a change.
         fileprivate var mark: String { self == .creation ? "creatable" : "updatable" }
     }
 
-    /// Whether the service ignores the property's value in such a change (SAP's `sap:creatable` and `sap:updatable`; OData
-    /// Core's Computed, Immutable and Permissions; SAP Common's FieldControl).
+    /// Whether the service ignores the property's value in such a change (SAP's `sap:creatable` and `sap:updatable`;
+    /// OData Core's Computed, Immutable and Permissions; SAP Common's FieldControl).
     func isIgnored(in change: Change) -> Bool {
         if annotations.has("Computed") || annotations[change.mark] == JSON("false") { return true }
         if change == .update, annotations.has("Immutable") { return true }
@@ -210,8 +210,8 @@ extension EdmModel.Property {
 }
 
 extension EdmModel.Structure {
-    /// The properties whose values the service ignores in such a change. Where that is said of all, as tools of SAP write it
-    /// unless they are told otherwise, it says nothing.
+    /// The properties whose values the service ignores in such a change. If all properties are marked so, as SAP's
+    /// tools do by default, the marks mean nothing and are disregarded.
     func ignored(in change: EdmModel.Property.Change) -> Set<PropertyName> {
         let ignored = properties.filter { $0.isIgnored(in: change) }.map(\.name)
         return ignored.count == properties.count && properties.count > key.count ? [] : Set(ignored)
@@ -230,9 +230,9 @@ extension EdmModel.Container {
     }
 }
 
-/// What of a model the wire and the local store need.
+/// The parts of a model that the wire and the local store use.
 extension EdmModel {
-    /// The set as the wire sees it; nil where the service has none of that name, or a single entity.
+    /// Returns the set for the wire; nil if the service has none of that name, or if it is a single entity.
     ///
     /// - Throws: ``SluiceError`` of code `brokenProtocol` for a description that contradicts itself, and of
     ///   `invalidArgument` for a set that cannot be synced, with the reason.
@@ -248,7 +248,7 @@ extension EdmModel {
             guard let property = type.properties.first(where: { $0.name == name }) else {
                 throw SluiceError(.brokenProtocol, "the metadata's key \(name.text) of \(type.name) is no property")
             }
-            // An enumeration is written as its member's name.
+            // An enumeration's value is written as its member's name.
             key.append(.init(name, primitive(property) ?? .string))
         }
         var found = try EntitySet(name, key: key, properties: types, updatedAt: updatedAt)
@@ -294,7 +294,7 @@ extension EdmModel {
 }
 
 extension EdmPrimitive {
-    /// The type of a local store's column for it.
+    /// The type of a local store's column for the primitive type.
     var column: TableSchema.ColumnType {
         switch self {
         case .boolean: .boolean

@@ -1,6 +1,6 @@
 public import SluiceBase
 
-/// What the wire has to know of an entity set: how its rows are addressed, and of which types its properties are.
+/// The wire's description of an entity set: the address of its rows, and the types of its properties.
 public struct EntitySet: Sendable, Hashable {
     /// A property with its type.
     public struct Property: Sendable, Hashable {
@@ -9,7 +9,7 @@ public struct EntitySet: Sendable, Hashable {
         /// The type.
         public var type: EdmPrimitive
 
-        /// A property.
+        /// Creates a property.
         public init(_ name: PropertyName, _ type: EdmPrimitive) {
             self.name = name
             self.type = type
@@ -20,30 +20,29 @@ public struct EntitySet: Sendable, Hashable {
     public var name: String
     /// The properties that make up the key, in the order of the service's description.
     public var key: [Property]
-    /// The types of the primitive properties, those of the key among them. A property that is not here is carried as it
-    /// is.
+    /// The types of the primitive properties, including those of the key. Other properties are transferred unchanged.
     public var types: [PropertyName: EdmPrimitive]
-    /// The properties of other types: complex ones and collections, where the service's description was read.
+    /// The properties of other types (complex ones and collections), if the service's description was read.
     package var structured: Set<PropertyName> = []
-    /// The property that says when a row was last changed; nil where the service keeps no such time. Rows are then
-    /// followed by delta links, or read whole.
+    /// The property with the time of a row's last change; nil if the service keeps none. Without it rows are followed
+    /// by delta links, or read completely.
     public var updatedAt: PropertyName?
-    /// The properties of the key that the service assigns to new rows: all of them, or the rest beside those that a new
-    /// row brings.
+    /// The properties of the key that the service assigns to new rows: all of them, or those that a new row does not
+    /// provide.
     public var assignedKey: Set<PropertyName> = []
-    /// The properties, those of the key apart, whose values in a new row the service ignores.
+    /// The properties outside the key whose values in a new row the service ignores.
     public var notCreatable: Set<PropertyName> = []
-    /// The properties, those of the key apart, whose values in an update the service ignores.
+    /// The properties outside the key whose values in an update the service ignores.
     public var notUpdatable: Set<PropertyName> = []
-    /// The property in which a row that was made here keeps its id; nil where the key is the id.
+    /// The property with the id of a row that was created here; nil if the key is the id.
     public var clientID: PropertyName?
     /// Whether the service may be asked for delta links.
     public var tracksChanges = true
 
-    /// A set.
+    /// Creates a set.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a set without a key, a key property of a type that no
-    ///   key may have, and a set in which both names are taken that a property `id` beside the key could have in records.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a set without a key, for a key property of an
+    ///   unsupported type, and for a set whose property `id` has no free name in records.
     public init(
         _ name: String, key: [Property], properties: [Property] = [], updatedAt: PropertyName? = nil
     ) throws(SluiceError) {
@@ -63,30 +62,30 @@ public struct EntitySet: Sendable, Hashable {
         }
     }
 
-    /// The key's property where there is one alone.
+    /// The key's only property; nil if there are several.
     package var singleKey: Property? { key.count == 1 ? key[0] : nil }
 
-    /// Whether the service assigns the keys of new rows, or a part of each.
+    /// Whether the service assigns the keys of new rows, completely or in part.
     public var assignsKey: Bool { !assignedKey.isEmpty }
 
     // MARK: Names in records
 
-    /// The name that a property `id` has in records, where it is not the whole key: their `id` is that.
+    /// The name of a property `id` in records, if it is not the whole key, which is the records' `id`.
     private static let otherID: PropertyName = "ID"
 
     private var hasOtherID: Bool { types["id"] != nil && singleKey?.name != "id" }
 
-    /// The name of a property in records: the service's own. `id` alone is the record's, with the key as a text.
+    /// Returns the name of a property in records: the service's own. Only `id` is reserved for the key as a text.
     package func column(of property: PropertyName) -> PropertyName {
         property == "id" && singleKey?.name != "id" ? Self.otherID : property
     }
 
-    /// The property that a column of records other than `id` holds.
+    /// Returns the property for a column of records other than `id`.
     package func property(of column: PropertyName) -> PropertyName {
         column == Self.otherID && hasOtherID ? "id" : column
     }
 
-    /// Types that have no literal by which a row could be asked for.
+    /// Types without a literal that could address a row.
     private static let unfit: Set<EdmPrimitive> = [
         .binary, .single, .double, .stream, .geographyPoint, .geometryPoint,
     ]

@@ -1,9 +1,9 @@
 internal import SluiceBase
 
-/// Makes a model of the elements of EDMX and CSDL XML, as they come.
+/// Builds a model from the elements of EDMX and CSDL XML, as the parser delivers them.
 ///
-/// v2's navigation properties name an association that may be described later, and v4's annotations may stand apart from
-/// what they are about; both are put in their places at the end.
+/// v2's navigation properties name an association that may be described later. v4's annotations may stand apart from
+/// their targets. Both are resolved at the end.
 struct MetadataBuilder {
     private struct End {
         var type = ""
@@ -26,17 +26,17 @@ struct MetadataBuilder {
     /// Of v2: the association and role of each navigation property, by its type and name.
     private var relationships: [(type: Int, property: Int, association: String, role: String)] = []
     private var associationSets: [(association: String, ends: [(role: String, set: String)])] = []
-    /// What an `Annotations` element is about.
+    /// The target of the `Annotations` element that is being read.
     private var target: String?
     private var apart: [(target: String, annotation: EdmModel.Annotation)] = []
     /// The annotation that is being read.
     private var annotation: AnnotationReader?
 
-    /// The model; nil where there was no schema.
+    /// Returns the model; nil if there was no schema.
     mutating func finished() -> EdmModel? {
         guard let version else { return nil }
         model.version = version
-        // Where types nest, as in no such document, what was begun in a type may not be there.
+        // Nested types occur in no valid document; entries for them may refer to missing types.
         let placed = relationships.filter {
             model.structures.indices.contains($0.type)
                 && model.structures[$0.type].navigation.indices.contains($0.property)
@@ -63,7 +63,7 @@ struct MetadataBuilder {
         return model
     }
 
-    /// v2: where a navigation property of a set's entities leads, from the sets of its association.
+    /// v2: finds the target set of a navigation property, from the sets of its association.
     private mutating func bind(_ relationship: (type: Int, property: Int, association: String, role: String)) {
         let type = model.structures[relationship.type]
         for ends in associationSets where resolved(ends.association) == resolved(relationship.association) {
@@ -75,7 +75,7 @@ struct MetadataBuilder {
         }
     }
 
-    /// A name with its namespace in the place of an alias.
+    /// Returns a name with its namespace in the place of an alias.
     private func resolved(_ name: String) -> String {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), let whole = aliases[String(name[..<dot])] else {
             return name
@@ -213,7 +213,7 @@ struct MetadataBuilder {
         }
     }
 
-    /// The attributes of other namespaces: those with a prefix.
+    /// Returns the attributes of other namespaces: those with a prefix.
     private func others(_ attributes: [String: String]) -> [EdmModel.Annotation] {
         attributes.filter { $0.key.utf8.contains(UInt8(ascii: ":")) && !$0.key.hasPrefix("xml") }
             .sorted { $0.key < $1.key }.map { EdmModel.Annotation($0.key, JSON($0.value)) }
@@ -235,13 +235,13 @@ struct MetadataBuilder {
     }
 }
 
-/// Reads one `Annotation` element of CSDL XML: its value as CSDL JSON has it (OData CSDL JSON 4.01, section 14.4).
+/// Reads one `Annotation` element of CSDL XML: its value in the form of CSDL JSON (OData CSDL JSON 4.01, section 14.4).
 ///
-/// Records become objects and collections become lists. Of expressions other than constants and paths no more than that
-/// they are there is kept.
+/// Records become objects and collections become lists. Of expressions other than constants and paths only their
+/// presence is kept.
 struct AnnotationReader {
     private let term: String
-    /// The elements around the place of reading, the annotation first, each with its value so far.
+    /// The open elements, the annotation first, each with its value so far.
     private var open: [(property: String?, value: JSON?)]
     private var characters = ""
 
@@ -250,7 +250,7 @@ struct AnnotationReader {
         open = [(nil, Self.value(of: attributes))]
     }
 
-    /// Takes characters, of long texts the beginning alone.
+    /// Takes characters, of long texts only the beginning.
     mutating func text(_ text: String) {
         if characters.utf8.count < 4096 { characters += text }
     }
@@ -267,13 +267,13 @@ struct AnnotationReader {
 
     /// Ends an element.
     ///
-    /// - Returns: the annotation where that was the outermost element.
+    /// - Returns: the annotation if that was the outermost element.
     mutating func end(_ element: String) -> EdmModel.Annotation? {
         guard let ended = open.popLast() else { return nil }
         let value = ended.value ?? Self.constant(element, characters) ?? JSON(true)
         characters = ""
         guard let last = open.indices.last else { return EdmModel.Annotation(term, value) }
-        // Annotations of values are about them, and no part of them.
+        // Annotations of values describe them, and are no part of them.
         if element == "Annotation" { return nil }
         switch open[last].value?.kind {
         case .object: if let property = ended.property { open[last].value?[PropertyName(property)] = value }
@@ -283,12 +283,12 @@ struct AnnotationReader {
         return nil
     }
 
-    /// The value that stands in an attribute.
+    /// Returns the value in an attribute.
     private static func value(of attributes: [String: String]) -> JSON? {
         attributes.sorted { $0.key < $1.key }.lazy.compactMap { constant($0.key, $0.value) }.first
     }
 
-    /// The constant or path of that kind; nil for a kind that is neither.
+    /// Returns the constant or path of that kind; nil for a kind that is neither.
     private static func constant(_ kind: String, _ text: String) -> JSON? {
         switch kind {
         case "Bool": JSON(text == "true")

@@ -11,9 +11,9 @@ extension EdmModel {
 
     /// Reads a `$metadata` document in XML or JSON.
     ///
-    /// A document type declaration is refused, and with it all entities of its own.
+    /// A document type declaration is refused, and so are entities of its own.
     ///
-    /// - Throws: ``SluiceError`` of code `brokenProtocol` for what is no such document, with the reason and the line, and of
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` for any other document, with the reason and the line, and of
     ///   code `tooLarge` beyond 64 MiB.
     public init(document bytes: [UInt8]) throws(SluiceError) {
         guard bytes.count <= Self.mostBytes else {
@@ -32,7 +32,7 @@ enum MetadataXML {
     private static let deepest = 64
 
     static func model(of bytes: [UInt8]) throws(SluiceError) -> EdmModel {
-        // In any encoding but that of ASCII's letters the next line could not see what it looks for.
+        // In an encoding that changes ASCII's letters the next check would miss the declaration.
         guard !bytes.prefix(64).contains(0), !bytes.starts(with: [0xFE, 0xFF]), !bytes.starts(with: [0xFF, 0xFE]) else {
             throw SluiceError(.brokenProtocol, "the metadata is not in UTF-8")
         }
@@ -49,7 +49,7 @@ enum MetadataXML {
         guard isWhole else {
             throw SluiceError(.brokenProtocol, "the metadata is no XML: see line \(parser.lineNumber)")
         }
-        // The parser takes the beginning of a document for one.
+        // The parser accepts the beginning of a document as a whole one.
         guard delegate.isWhole else {
             throw SluiceError(.brokenProtocol, "the metadata was cut short: see line \(parser.lineNumber)")
         }
@@ -59,7 +59,7 @@ enum MetadataXML {
         return model
     }
 
-    /// Whether `<!DOCTYPE` or `<!ENTITY` stands anywhere.
+    /// Whether `<!DOCTYPE` or `<!ENTITY` occurs anywhere.
     private static func declaresType(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBufferPointer { buffer in
             var place = 0
@@ -75,12 +75,12 @@ enum MetadataXML {
         }
     }
 
-    /// Passes what the parser finds to the builder, and ends the reading at what no such document holds.
+    /// Passes the parser's elements to the builder, and stops at the first that is invalid in such a document.
     private final class Delegate: NSObject, XMLParserDelegate {
         var builder = MetadataBuilder()
         private(set) var problem: String?
         private var depth = 0
-        /// Whether the outermost element has come to its end.
+        /// Whether the outermost element was closed.
         private(set) var isWhole = false
 
         private func stop(_ parser: XMLParser, _ problem: String) {
@@ -116,7 +116,7 @@ enum MetadataXML {
             stop(parser, "declares entities, which are not read")
         }
 
-        /// The name without its prefix.
+        /// Returns the name without its prefix.
         private static func local(_ name: String) -> String {
             name.utf8.lastIndex(of: UInt8(ascii: ":")).map { String(name[name.utf8.index(after: $0)...]) } ?? name
         }

@@ -3,8 +3,8 @@ internal import SluiceBase
 extension EdmModel {
     /// Swift types of the sets' rows, with their columns for `#Predicate`: a file to add to a program.
     ///
-    /// Names follow Swift's habits (`SalesOrder` becomes `salesOrder`) and keep the service's in the coding keys. Decimals
-    /// are doubles only in queries; here they are `Decimal`, which keeps their digits.
+    /// Names follow Swift's habits (`SalesOrder` becomes `salesOrder`) and keep the service's in the coding keys.
+    /// Decimals are doubles only in queries; here they are `Decimal`, which keeps their digits.
     public var swift: String {
         var names: Set<String> = []
         let structures = sets.compactMap { set -> String? in
@@ -41,7 +41,7 @@ extension EdmModel {
         return lines.joined(separator: "\n")
     }
 
-    /// The Swift type of a property; nil for one that no property of a record can be.
+    /// Returns the Swift type of a property; nil if no property of a record can have it.
     private func swiftType(of property: Property) -> String? {
         if property.type.hasPrefix("Collection(") { return nil }
         if enumerations.contains(where: { $0.name == property.type }) { return "String" }
@@ -71,7 +71,8 @@ extension EdmModel {
         "typealias", "var", "where", "while",
     ]
 
-    /// A name of Swift for one of the service: its words run together, the first small for a member.
+    /// Returns a Swift name for one of the service: its parts joined in camel case, for a member beginning with a small
+    /// letter.
     static func identifier(_ text: String, isType: Bool) -> String {
         let words = text.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.map(String.init)
         var name = words.enumerated().map { index, word in
@@ -81,7 +82,8 @@ extension EdmModel {
         return name
     }
 
-    /// The word with its first capitals small: `SalesOrder` is `salesOrder`, `URLPath` is `urlPath`, `ID` is `id`.
+    /// Returns the part with its first capitals small: `SalesOrder` is `salesOrder`, `URLPath` is `urlPath`, `ID` is
+    /// `id`.
     private static func lowered(_ word: String) -> String {
         let capitals = word.prefix { $0.isUppercase }
         if capitals.count <= 1 || capitals.count == word.count {
@@ -102,7 +104,7 @@ extension EdmModel {
         return keywords.contains(found) ? "`\(found)`" : found
     }
 
-    /// A text as Swift writes it.
+    /// Returns a text as a Swift literal.
     private static func literal(_ text: String) -> String {
         let inner = text.unicodeScalars.map { scalar -> String in
             switch scalar {

@@ -1,12 +1,12 @@
 internal import SluiceBase
 
-/// A value as it stands in an address: in a key, or in a filter.
+/// A value in an address: in a key, or in a filter.
 ///
-/// The text in the middle is the value's plain form: a string without its quotes, a GUID in small letters, a number's
-/// digits, a time in ISO 8601, bytes in base64url. A record's id is such a text, so each value has one plain form only.
+/// The value itself has a plain form: a string without its quotes, a GUID in small letters, a number's digits, a time
+/// in ISO 8601, bytes in base64url. A record's id is such a text, so each value has one plain form only.
 package enum EdmLiteral {
-    /// The literal of a plain text (OData v2, Overview, section 6; OData 4.01 ABNF, primitiveLiteral). Nil where the
-    /// text is not the plain form of a value of the type.
+    /// Returns the literal of a plain text (OData v2, Overview, section 6; OData 4.01 ABNF, primitiveLiteral). Nil if
+    /// the text is not the plain form of a value of the type.
     package static func text(of plain: String, type: EdmPrimitive, version: ODataVersion) -> String? {
         switch type {
         case .string: return quoted(plain)
@@ -44,7 +44,7 @@ package enum EdmLiteral {
         }
     }
 
-    /// The plain text of a literal as a service writes it in an address; nil where it is no literal of the type.
+    /// Returns the plain text of a literal in a service's address; nil if it is no literal of the type.
     package static func plain(_ literal: String, type: EdmPrimitive) -> String? {
         if type == .string { return unquoted(literal) }
         if let quote = literal.firstIndex(of: "'"), literal.last == "'" {
@@ -69,7 +69,7 @@ package enum EdmLiteral {
         return type == .guid ? text.lowercased() : String(text)
     }
 
-    /// The text in single quotes, those in it doubled.
+    /// Returns the text in single quotes, with those inside doubled.
     package static func quoted(_ text: String) -> String {
         var output = String.UnicodeScalarView("'".unicodeScalars)
         for scalar in text.unicodeScalars {
@@ -96,7 +96,7 @@ package enum EdmLiteral {
         return String(output)
     }
 
-    /// Whether the text has the characters of dates, times and durations alone, so that no quote can end a literal.
+    /// Whether the text has only characters of dates, times and durations, so that no quote can end a literal.
     private static func isTimeText(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in

@@ -1,5 +1,5 @@
-/// The primitive types of OData's entity data model, by their full names: those of v2 (OData v2, Overview, section 6) and
-/// of v4 (CSDL 4.01, section 3.3) in one list, since a service may describe itself in either.
+/// The primitive types of OData's entity data model, by their full names: those of v2 (OData v2, Overview, section 6)
+/// and of v4 (CSDL 4.01, section 3.3) in one list, since a service may describe itself in either.
 public enum EdmPrimitive: String, Sendable, Hashable, CaseIterable {
     case binary = "Edm.Binary"
     case boolean = "Edm.Boolean"
@@ -22,7 +22,7 @@ public enum EdmPrimitive: String, Sendable, Hashable, CaseIterable {
     case date = "Edm.Date"
     /// v4: a time of day.
     case timeOfDay = "Edm.TimeOfDay"
-    /// v4: a length of time.
+    /// v4: a duration.
     case duration = "Edm.Duration"
     case stream = "Edm.Stream"
     case geographyPoint = "Edm.GeographyPoint"

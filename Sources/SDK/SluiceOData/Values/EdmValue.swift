@@ -1,16 +1,16 @@
 package import SluiceBase
 
-/// A property's value, as a record holds it and as the wire writes it in JSON.
+/// Converts a property's value between records and the wire's JSON.
 ///
-/// Records hold numbers as numbers, exactly, and times as ISO 8601 text, whatever the wire does: v2 writes 64-bit
-/// integers and decimals as strings, and times as `/Date(milliseconds+minutes)/` (OData v2, JSON Format, section 4).
+/// Records hold numbers as exact numbers, and times as ISO 8601 text, on every wire. v2 writes 64-bit integers and
+/// decimals as strings, and times as `/Date(milliseconds+minutes)/` (OData v2, JSON Format, section 4).
 package enum EdmValue {
-    /// The value that a record holds.
+    /// Returns the value for a record.
     package static func fromWire(_ value: JSON, type: EdmPrimitive?, version: ODataVersion) -> JSON {
         guard let text = value.string else { return value }
         switch type {
         case .int64, .decimal, .byte, .sbyte, .int16, .int32, .single, .double:
-            // Also a v4 service that was asked for IEEE754Compatible, or does so unasked.
+            // Also for a v4 service that sends IEEE754Compatible JSON, requested or not.
             return JSONNumber(text: text).map { JSON($0) } ?? value
         case .dateTime where version == .v2, .dateTimeOffset where version == .v2:
             return V2Date(text).map { JSON($0.text) } ?? value
@@ -21,7 +21,7 @@ package enum EdmValue {
         }
     }
 
-    /// The value as the wire writes it.
+    /// Returns the value for the wire.
     package static func toWire(_ value: JSON, type: EdmPrimitive?, version: ODataVersion) -> JSON {
         switch type {
         case .int64 where version == .v2, .decimal where version == .v2:
@@ -33,7 +33,7 @@ package enum EdmValue {
         }
     }
 
-    /// The plain text of a value that a record holds, as ``EdmLiteral`` has it; nil for what no key may be.
+    /// Returns the plain text of a record's value, as in ``EdmLiteral``; nil for a value that cannot be in a key.
     package static func plain(_ value: JSON) -> String? {
         switch value.kind {
         case .string: value.string
@@ -43,12 +43,12 @@ package enum EdmValue {
         }
     }
 
-    /// The plain text of a property's value, as a record or the wire has it; nil where there is none, or null.
+    /// Returns the plain text of a property's value, from a record or the wire; nil if it is missing or null.
     package static func plain(_ value: JSON?, type: EdmPrimitive, version: ODataVersion) -> String? {
         value.flatMap { plain(fromWire($0, type: type, version: version)) }
     }
 
-    /// The value of a plain text.
+    /// Returns the value of a plain text.
     package static func json(plain: String, type: EdmPrimitive) -> JSON {
         switch type {
         case .byte, .sbyte, .int16, .int32, .int64, .decimal, .single, .double:
@@ -59,11 +59,11 @@ package enum EdmValue {
     }
 }
 
-/// A point in time as v2's JSON writes it: milliseconds since 1970 and, for a time with a zone, its offset in minutes.
+/// A point in time in v2's JSON: milliseconds since 1970 and, for a time with a zone, its offset in minutes.
 package struct V2Date: Sendable, Hashable {
     /// The point in time.
     package let instant: Timestamp
-    /// Minutes east of UTC; nil where none was written.
+    /// Minutes east of UTC; nil if none were written.
     package let offset: Int64?
 
     private static let longestOffset: Int64 = 14 * 60
@@ -95,7 +95,7 @@ package struct V2Date: Sendable, Hashable {
         offset = Self.zone(of: text)
     }
 
-    /// The minutes of `+02:00` at the end of the text; nil for UTC, and where there is no zone.
+    /// Returns the minutes of `+02:00` at the end of the text; nil for UTC, and if there is no zone.
     private static func zone(of text: String) -> Int64? {
         let zone = Array(text.utf8.suffix(6))
         guard zone.count == 6, zone[0] == UInt8(ascii: "+") || zone[0] == UInt8(ascii: "-"),
@@ -106,7 +106,7 @@ package struct V2Date: Sendable, Hashable {
         return (zone[0] == UInt8(ascii: "-") ? -1 : 1) * (hours * 60 + minutes)
     }
 
-    /// The record's text: in UTC, or in the zone that was written; milliseconds where there are some.
+    /// The record's text: in UTC, or in the zone that was written; with milliseconds if there are some.
     package var text: String {
         guard let offset, offset != 0 else { return Self.text(instant) }
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -115,13 +115,13 @@ package struct V2Date: Sendable, Hashable {
         return "\(Self.text(local).dropLast())\(offset < 0 ? "-" : "+")\(two(hours)):\(two(minutes))"
     }
 
-    /// The time in UTC, with as many digits as say something: none, three or seven.
+    /// Returns the time in UTC, with as many digits as necessary: none, three or seven.
     package static func text(_ time: Timestamp) -> String {
         let second = Timestamp.ticksPerSecond
         return time.text(fractionDigits: time.ticks % second == 0 ? 0 : time.ticks % (second / 1000) == 0 ? 3 : 7)
     }
 
-    /// The wire's text.
+    /// Returns the wire's text.
     package func wire(hasOffset: Bool) -> String {
         let (quotient, remainder) = instant.ticks.quotientAndRemainder(dividingBy: 10_000)
         let milliseconds = remainder < 0 ? quotient - 1 : quotient

@@ -1,12 +1,13 @@
 internal import Foundation
 internal import FoundationXML
 
-/// XML that a service sent, and the one way to read it.
+/// The only reader of XML that a service sent.
 enum ForeignXML {
-    /// A parser that resolves no entities; nil for bytes that are no UTF-8, for the system's parser ends the process at a
-    /// name that XML does not allow, and for text that says that it is in an encoding in which ASCII's signs may stand for others.
+    /// Returns a parser that resolves no entities. Nil for bytes that are no UTF-8: the system's parser ends the
+    /// process at an invalid name. Nil also for text that declares an encoding in which ASCII's signs may stand for
+    /// others.
     ///
-    /// It reads in pieces: of a text that it is given whole it takes 10,000,000 bytes and no more.
+    /// It reads in pieces: of a text in one piece the parser accepts at most 10,000,000 bytes.
     static func parser(_ bytes: [UInt8]) -> XMLParser? {
         guard String(validating: bytes, as: UTF8.self) != nil, keepsASCII(bytes) else { return nil }
         let parser = XMLParser(stream: InputStream(data: Data(completed(bytes))))
@@ -14,8 +15,8 @@ enum ForeignXML {
         return parser
     }
 
-    /// The text with something in each processing instruction: one that has its name alone ends the process, in the
-    /// system's parser.
+    /// Returns the text with content in each processing instruction: the system's parser ends the process at one that
+    /// has only its name.
     private static func completed(_ bytes: [UInt8]) -> [UInt8] {
         func isPair(_ index: Int, _ first: UInt8, _ second: UInt8) -> Bool {
             index + 1 < bytes.count && bytes[index] == first && bytes[index + 1] == second
@@ -24,7 +25,7 @@ enum ForeignXML {
         let (mark, open, close) = (UInt8(ascii: "?"), UInt8(ascii: "<"), UInt8(ascii: ">"))
         var output: [UInt8] = []
         var (start, index) = (0, 0)
-        // Where the instruction ends that was looked at last, and the last blank before its last sign.
+        // The end of the last examined instruction, and the last blank before its last sign.
         var (end, blank) = (-1, -1)
         while index < bytes.count {
             guard isPair(index, open, mark) else {
@@ -32,7 +33,7 @@ enum ForeignXML {
                 continue
             }
             let name = index + 2
-            // What looks like an instruction may begin within another's text; then it has the same end.
+            // An apparent instruction may begin within another's text; then it has the same end.
             index = name
             if name > end {
                 end = name
@@ -50,7 +51,7 @@ enum ForeignXML {
         return start == 0 ? bytes : output + bytes[start...]
     }
 
-    /// Whether the encoding that the text names, if it names one, leaves ASCII as it is.
+    /// Whether the declared encoding of the text, if there is one, leaves ASCII as it is.
     private static func keepsASCII(_ bytes: [UInt8]) -> Bool {
         let head = String(decoding: bytes.prefix(200), as: UTF8.self).prefix { $0 != ">" }
         guard let name = head.firstRange(of: "encoding") else { return true }

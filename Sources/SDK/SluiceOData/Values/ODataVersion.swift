@@ -1,8 +1,8 @@
 internal import SluiceBase
 
-/// Which generation of OData a service speaks.
+/// The OData generation of a service.
 public enum ODataVersion: String, Sendable, Hashable, CaseIterable {
-    /// v2, as SAP Gateway and WCF Data Services speak it.
+    /// v2, as in SAP Gateway and WCF Data Services.
     case v2 = "odata-v2"
     /// v4.0 and v4.01.
     case v4 = "odata-v4"
@@ -15,7 +15,7 @@ public enum ODataVersion: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The query option that has the server count all matching rows.
+    /// The query option that makes the server count all matching rows.
     package var count: (name: String, value: String) {
         switch self {
         case .v2: ("$inlinecount", "allpages")
@@ -23,8 +23,8 @@ public enum ODataVersion: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The header field that names the method which a POST stands for (OData v2, Operations, section 5.2; OData 4.01 leaves
-    /// it to the services, and those that have it know this name).
+    /// The header field with the real method of a POST (OData v2, Operations, section 5.2; OData 4.01 leaves it to the
+    /// services, and those that support it know this name).
     var tunnelField: String {
         switch self {
         case .v2: "X-HTTP-Method"

@@ -1,8 +1,8 @@
 internal import SluiceBase
 
-/// Constants of queries and plain texts of values, each made of the other.
+/// Conversions between constants of queries and plain texts of values.
 extension QueryLiteral {
-    /// The constant's plain text, as ``EdmLiteral`` has it; nil for a kind that no property of the type has.
+    /// Returns the constant's plain text, as in ``EdmLiteral``; nil for a kind that no property of the type has.
     func plain(as type: EdmPrimitive) -> String? {
         switch self {
         case .null: nil
@@ -18,7 +18,7 @@ extension QueryLiteral {
         }
     }
 
-    /// The constant of a plain text, of the kind that a record has for values of the type.
+    /// Creates the constant of a plain text, in the kind that records use for the type.
     init(plain: String, type: EdmPrimitive) {
         let value = EdmValue.json(plain: plain, type: type)
         if let number = value.number {
@@ -30,7 +30,7 @@ extension QueryLiteral {
 }
 
 extension EdmLiteral {
-    /// A moment: milliseconds, and all seven digits only where they say more.
+    /// Returns a moment's text: milliseconds, and all seven digits only if necessary.
     static func text(of date: Timestamp) -> String {
         date.text(fractionDigits: date.ticks % (Timestamp.ticksPerSecond / 1000) == 0 ? 3 : 7)
     }

@@ -2,10 +2,10 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
-/// Answers `POST tables/$batch`: sends the changes in it to the service as one batch, each group as one change set.
+/// Answers `POST tables/$batch`: sends its changes to the service as one batch, each group as one change set.
 ///
-/// Of a change set that failed each change has an answer of its own: those that its row shows to be refused have the
-/// refusal and the row, the others 424. Where no row shows a reason all have the service's.
+/// In a failed change set each change has an answer of its own. A change whose row shows the reason gets the refusal
+/// and the row, the others get 424. If no row shows a reason, all get the service's.
 struct BatchChange {
     /// One request of the batch.
     private struct Part {
@@ -16,11 +16,11 @@ struct BatchChange {
         var sent: RowChange.Sent?
         /// Nil while its outcome is unknown.
         var answer: Response?
-        /// Whether it went before the batch, by itself.
+        /// Whether it was sent by itself, before the batch.
         var wentAlone = false
     }
 
-    /// How often a change set is sent in another form.
+    /// The largest number of times that a change set is sent in another form.
     private static let mostRounds = 6
 
     private let transport: ODataTransport
@@ -33,14 +33,14 @@ struct BatchChange {
 
     private var exchange: ServiceExchange { transport.exchange }
 
-    /// The answers in the form of the tables wire, or the service's refusal of the whole.
+    /// Returns the answers in the form of the tables wire, or the service's refusal of the whole.
     func answer() async throws -> Response {
         guard let elements = (try? request.body.json)?["requests"]?.elements else {
             return ODataTransport.refusal(400, "a batch has requests")
         }
         var parts: [Part] = []
         for element in elements { parts.append(try await part(element)) }
-        // Those of a group stand together in it already.
+        // The changes of a group are adjacent in the request.
         var units: [Range<Int>] = []
         for index in parts.indices {
             if let last = units.last, let group = parts[index].group, parts[last.lowerBound].group == group {
@@ -64,12 +64,13 @@ struct BatchChange {
             do {
                 response = try await send(batch)
             } catch  where parts.contains(where: \.wentAlone) {
-                // What is known of those that went alone is not lost with the others' answer.
+                // The answers to changes sent by themselves must not be lost with the batch's answer.
                 break
             }
             guard (200..<300).contains(response.status) else {
-                // Refused as a whole, it says nothing of any change; what was answered without it is found out again,
-                // except for those that went alone: what became of them is told, and the others come with the next push.
+                // A refusal of the whole batch says nothing about any change, and answers given without sending can be
+                // determined again. Only changes sent by themselves must be reported; the others come with the next
+                // push.
                 let wentAlone = parts.contains(where: \.wentAlone)
                 if rounds == 0, !wentAlone { return response }
                 for index in open.joined() { parts[index].answer = rounds == 0 ? Self.skipped : response }
@@ -132,7 +133,7 @@ struct BatchChange {
         return part
     }
 
-    /// A set of which a part cannot be sent is not sent at all.
+    /// Skips a change set if one of its parts cannot be sent.
     private func skipIncomplete(_ parts: inout [Part], _ unit: Range<Int>) {
         guard parts[unit].contains(where: { $0.answer != nil }) else { return }
         for index in unit where parts[index].answer == nil { parts[index].answer = Self.skipped }
@@ -171,7 +172,7 @@ struct BatchChange {
 
     private func post(_ batch: ServiceBatch) async throws -> Response {
         let (body, type) = batch.body()
-        // One failure hides none of the others' answers.
+        // Otherwise one failure would hide the answers to the others.
         let goesOn = exchange.version == .v4 ? [("Prefer", "odata.continue-on-error")] : []
         var request = exchange.request(.post, exchange.path(["$batch"]), for: request, fields: goesOn)
         request.head.headerFields[.contentType] = type
@@ -180,9 +181,9 @@ struct BatchChange {
         return try await exchange.send(request)
     }
 
-    /// Notes what the service says of a unit.
+    /// Notes the service's answer to a unit.
     ///
-    /// - Returns: whether it is to be sent again in another form.
+    /// - Returns: whether the unit is to be sent again in another form.
     private func take(_ answer: ServiceBatch.Answer, _ parts: inout [Part], _ unit: Range<Int>) async -> Bool {
         switch answer {
         case .none:
@@ -195,7 +196,7 @@ struct BatchChange {
                     parts[index].sent = other
                     return true
                 }
-                // What cannot be read now does not undo what the service has said.
+                // A failed read afterwards does not undo the service's answer.
                 parts[index].answer = (try? await change.settled(sent, response)) ?? response
             }
         case .failed(let response, let place, let skipped):
@@ -229,7 +230,7 @@ struct BatchChange {
             case .unknown: continue
             }
         }
-        // Where the rows show nothing it is as the service says; some name the first of a set, whatever failed.
+        // If the rows show nothing, the service's answer counts. Some services always name the first change of a set.
         if let place, parts[unit].allSatisfy({ $0.answer == nil }) {
             let index = unit.lowerBound + place
             if let change = parts[index].change, let sent = parts[index].sent {
@@ -238,7 +239,7 @@ struct BatchChange {
         }
         let isExplained = parts[unit].contains { $0.answer != nil }
         for index in unit where parts[index].answer == nil {
-            // Where nothing is against any of them the service alone knows.
+            // If the rows clear every change, only the service knows the reason.
             let isOther =
                 !unclear.contains(index) && !unclear.isEmpty || skipped.contains(index - unit.lowerBound)
             parts[index].answer = isExplained || isOther ? Self.skipped : response

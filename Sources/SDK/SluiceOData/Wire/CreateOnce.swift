@@ -2,11 +2,11 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
-/// A creation whose key the service assigns, where no property of the row holds the record's id: a row that is there by a
-/// send whose answer was lost could not be told from another's.
+/// A creation whose key the service assigns, in a table without a property for the record's id. After a lost answer,
+/// the created row could not be told from another's.
 ///
-/// So it is sent once. Where its answer was lost the error says `maybeApplied`, and whoever sends it again has to say so.
-/// A service that remembers the ids of requests is asked again as any other.
+/// So it is sent once. After a lost answer the error is `maybeApplied`, and sending it again needs the caller's
+/// decision. If the service remembers request ids, the request is repeated like any other.
 struct CreateOnce {
     private let change: RowChange
     private let sent: RowChange.Sent
@@ -19,15 +19,15 @@ struct CreateOnce {
     private static let requestID = HTTPField.Name("Repeatability-Request-ID")
     private static let result = HTTPField.Name("Repeatability-Result")
 
-    /// Whether the service tells a repeat by the request's id.
+    /// Whether the service recognizes a repeat by the request's id.
     private var isRepeatable: Bool {
         guard let name = Self.requestID, change.request.head.headerFields[name] != nil else { return false }
         return change.transport.settings.remembersRequests || change.transport.memory.knowsRequestIDs
     }
 
-    /// The answer with the record under the id that is its key.
+    /// Returns the answer with the record under the id that is its key.
     ///
-    /// - Throws: ``SluiceError`` of code `maybeApplied` where it may have taken effect and that cannot be found out.
+    /// - Throws: ``SluiceError`` of code `maybeApplied` if it may have taken effect and that cannot be found out.
     func answer() async throws -> Response {
         let isRepeatable = isRepeatable
         if change.request.context.mayBeApplied, !isRepeatable {
@@ -55,7 +55,7 @@ struct CreateOnce {
         return try await made(response)
     }
 
-    /// Whether the service may have made the row although it says that it failed. A service that says when to come again
+    /// Whether the service may have created the row although it reports a failure. A service that sends `Retry-After`
     /// has not begun.
     private static func mayBeDone(_ response: Response) -> Bool {
         if response.status == 503, response.head.headerFields[.retryAfter] != nil { return false }
@@ -95,8 +95,8 @@ struct CreateOnce {
 }
 
 extension RowChange {
-    /// The answer to a creation of that kind in a batch: it goes before the batch, by itself, since an answer that was lost
-    /// would leave open what became of it. What failed is said in an answer too, so that the others' are not lost.
+    /// Answers such a creation in a batch. It is sent by itself, before the batch, because a lost answer would leave
+    /// its outcome open. A failure is returned as an answer too, so that the others' answers are not lost.
     func aloneInBatch(_ path: TablePath) async -> Response {
         do {
             return try await answer(path)

@@ -2,14 +2,14 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
-/// Follows a set's changes by the service's delta links, and tells of them as the tables wire does by its change tokens.
+/// Follows a set's changes by the service's delta links, and reports them with the tables wire's change tokens.
 struct DeltaRead {
     private let list: ListRead
     private let transport: ODataTransport
     private let set: EntitySet
     private let form: RowForm
 
-    /// How many pages without rows are passed over.
+    /// The largest number of pages without rows that are skipped.
     private static let mostPages = 1000
 
     init(_ list: ListRead) {
@@ -19,28 +19,28 @@ struct DeltaRead {
 
     private var exchange: ServiceExchange { transport.exchange }
 
-    /// The first page of a read that follows changes; nil where the service does not.
+    /// Requests the first page of a read that follows changes; nil if the service does not track changes.
     func begin() async throws -> Response? {
         guard let parameters = try list.parameters(tracks: true) else { return nil }
-        // Where rows of some time on are asked for, this is the question whether there are delta links by now.
+        // For a query by time, this tests whether the service issues delta links by now.
         return try await read(.page(exchange.path([set.name], parameters), changes: nil), isFirst: true)
     }
 
-    /// The page after a token.
+    /// Requests the page after a token.
     func follow(_ text: String) async throws -> Response {
         guard let token = DeltaToken(text) else {
             return ODataTransport.refusal(410, "the change token is of no use here")
         }
-        // A pull begins afresh on an answer without a token.
+        // An answer without a token makes the pull start over.
         return try await read(token, isFirst: false) ?? answer(Changes(), token: nil, like: nil)
     }
 
-    /// The rows that a page tells of.
+    /// The rows of a page.
     private struct Changes {
         var rows: [JSON] = []
-        /// Whether the page told of something that could not be found out here.
+        /// Whether the page reported a change that could not be resolved here.
         var hasGap = false
-        /// Whether marks stand in it: see ``BrokenTexts``.
+        /// Whether it contains marks: see ``BrokenTexts``.
         var isMarked = false
     }
 
@@ -56,7 +56,7 @@ struct DeltaRead {
             let response = try await exchange.send(
                 exchange.request(
                     .get, path, for: list.request,
-                    // Some services apply the preferences to the one page that they came with.
+                    // Some services apply the preferences only to the page of that request.
                     fields: list.preferences(top: list.query["$top"].flatMap { Int($0) }, tracks: true)))
             guard response.status == 200 else { return refusal(response, isFirst: isFirst) }
             let page = try list.setPage(response)
@@ -64,10 +64,10 @@ struct DeltaRead {
             guard isFirst, token == start else {
                 var changes = try await changes(page, isOfChanges: isOfChanges)
                 guard let next = next(page, delta, isOfChanges) else { return nil }
-                // A link that came with the last of several pages may leave out what has changed on the earlier ones.
+                // A delta link on the last of several pages may omit changes of the earlier ones.
                 if token.isPage, kept == nil, !next.isPage { changes.hasGap = true }
-                // What was changed while pages were read stands after the link: it belongs to the same pull, which may
-                // have begun anew meanwhile. An answer without rows would end that.
+                // Changes made while pages were read follow after the link. They belong to the same pull, which may
+                // have started over in between, and which an answer without rows would end.
                 if changes.rows.isEmpty, !changes.hasGap, next.isPage || token.isPage {
                     token = next
                     continue
@@ -89,14 +89,14 @@ struct DeltaRead {
         }
     }
 
-    /// Where the read goes on; nil where the service gives no link to what changes from now on.
+    /// Returns the continuation of the read; nil if the service gives no link to later changes.
     private func next(_ page: SetPage, _ delta: String?, _ isOfChanges: Bool) -> DeltaToken? {
         if let link = page.nextLink { return .page(link, changes: delta, ofChanges: isOfChanges) }
         return delta.map { .changes($0) }
     }
 
-    /// A refusal of a link means that the service has forgotten its token. One of a first read means that the service
-    /// does not track changes.
+    /// Converts a refusal. A refused link means that the service has forgotten its token. A refused first read means
+    /// that the service does not track changes.
     private func refusal(_ response: Response, isFirst: Bool) -> Response? {
         if isFirst { return [400, 406, 501].contains(response.status) ? nil : response }
         guard [400, 404, 410].contains(response.status) else { return response }
@@ -118,18 +118,19 @@ struct DeltaRead {
         return response
     }
 
-    // MARK: What a page tells of
+    // MARK: The changes of a page
 
     private func changes(_ page: SetPage, isOfChanges: Bool) async throws -> Changes {
         var changes = Changes()
         changes.isMarked = page.isMarked
-        // Services forget the filter on the way of a delta link, so whether a row is one of the query's is decided here.
+        // Services forget the filter in a delta link, so the query's filter is applied here.
         let isOfQuery: (JSON) -> Bool = try isOfChanges ? condition() : { _ in true }
         for item in page.rows {
             switch SetPage.change(item) {
             case .link: continue
             case .gone(let address, let left):
-                // Of a row that is named by a property the address says nothing; a reconcile finds it.
+                // If rows are identified by a property, the address does not name the record; a reconcile finds the
+                // deletion.
                 guard let key = key(of: item, address), set.clientID == nil else {
                     changes.hasGap = true
                     continue
@@ -152,8 +153,8 @@ struct DeltaRead {
         return changes
     }
 
-    /// Whether a record is one of the query's, by the filter in the service's words: that is what it was asked. Where rows have
-    /// ids of their own, only the record has them.
+    /// Returns a test whether a record matches the query, by the filter in the service's terms, as it was sent. If rows
+    /// have ids of their own, the filter is applied to the record, since only the record has the id.
     private func condition() throws -> (JSON) -> Bool {
         guard var filter = try list.filter() else { return { _ in true } }
         let isOfRecords = set.clientID != nil
@@ -162,13 +163,13 @@ struct DeltaRead {
         return { [form] record in evaluator.matches(isOfRecords ? record : form.entity(of: record)) }
     }
 
-    /// The key of a row that is gone: from its address, else from the item's own properties.
+    /// Returns the key of a deleted row: from its address, else from the item's own properties.
     private func key(of item: JSON, _ address: String?) -> EntityKey? {
         address.flatMap { EntityKey(address: $0, in: set) } ?? EntityKey(row: item, in: set, version: form.version)
             ?? item["id"]?.string.flatMap { EntityKey(address: $0, in: set) }
     }
 
-    /// Whether an item is a row of this set: an answer may tell of others that were expanded.
+    /// Whether an item is a row of this set: an answer may contain expanded rows of others.
     private func isOfSet(_ item: JSON) -> Bool {
         guard let context = (item["@odata.context"] ?? item["@context"])?.string,
             let fragment = context.split(separator: "#", maxSplits: 1).dropFirst().first
@@ -176,7 +177,7 @@ struct DeltaRead {
         return fragment.prefix { $0 != "/" && $0 != "(" } == set.name
     }
 
-    /// The record of a row; read anew where the change shows a part of the row. Nil where that cannot be done.
+    /// Returns the record of a row; reads it if the change shows only a part of the row. Nil if that is impossible.
     private func whole(_ item: JSON) async throws -> JSON? {
         let isWhole =
             list.query["$select"] != nil
@@ -193,15 +194,15 @@ struct DeltaRead {
     }
 }
 
-/// Where a read that follows changes goes on, as the text that a pull saves.
+/// The continuation of a read that follows changes, in the text form that a pull saves.
 ///
-/// A read by delta links is a chain of pages that link to the next, and at its end a link to what changes from then on. A
-/// pull saves one token after each page, whichever of both it is.
+/// A read by delta links is a chain of pages, each linking to the next, and at its end a link to later changes. A pull
+/// saves one token after each page, for the next page or for the later changes.
 enum DeltaToken: Sendable, Hashable {
-    /// The next page, and the first delta link that a page before it carried. Some services put one on every page, and the
-    /// later ones leave out what changed while the pages were read. `ofChanges`: the page is one of a delta link's answer.
+    /// The next page, and the first delta link on an earlier page. Some services put one on every page, and the later
+    /// ones omit changes made while the pages were read. `ofChanges`: the page belongs to a delta link's answer.
     case page(String, changes: String?, ofChanges: Bool = false)
-    /// What has changed since.
+    /// The changes since then.
     case changes(String)
 
     /// Reads a saved token; nil if it is not valid.
@@ -219,7 +220,7 @@ enum DeltaToken: Sendable, Hashable {
     /// Whether it is a page in the middle of a read.
     var isPage: Bool { if case .page = self { true } else { false } }
 
-    /// The link to ask for, whether it answers with changes, and the delta link that is kept for the end.
+    /// The link to request, whether it answers with changes, and the delta link that is kept for the end.
     var parts: (link: String, isOfChanges: Bool, kept: String?) {
         switch self {
         case .page(let link, let changes, let ofChanges): (link, ofChanges, changes)
@@ -227,7 +228,7 @@ enum DeltaToken: Sendable, Hashable {
         }
     }
 
-    /// The token as text: ASCII, as a header field wants it.
+    /// The token as text: ASCII, as header fields require.
     var text: String {
         var json = JSON.object
         func ascii(_ link: String) -> JSON {

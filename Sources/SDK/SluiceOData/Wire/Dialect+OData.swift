@@ -2,11 +2,11 @@ public import SluiceBase
 public import SluiceWire
 
 extension Dialect {
-    /// An OData v2 service, as filters, scripts, push and pull see it: a table for each entity set.
+    /// An OData v2 service, in the form used by filters, scripts, push and pull: a table for each entity set.
     ///
-    /// A record's `id` is its key, `__version` its entity tag, `__updatedAt` the property that the set's settings name.
-    /// Updates name what changed; there are no marks of deletion, so a deleted record cannot be brought back. What goes
-    /// over the wire is made of the tables form at the inner end of the chain, after all filters.
+    /// A record's `id` is its key, `__version` its entity tag, `__updatedAt` the property named in the set's settings.
+    /// Updates send only changed properties. There are no tombstones, so a deleted record cannot be brought back. The
+    /// tables form becomes OData at the inner end of the chain, after all filters.
     public static let odataV2 = odata(.v2)
     /// An OData v4 service: as ``odataV2``.
     public static let odataV4 = odata(.v4)
@@ -32,10 +32,10 @@ extension Dialect {
         return dialect
     }
 
-    /// All wires that Sluice knows: those of tables backends (``all``), and OData's.
+    /// All wires that Sluice knows: those of tables backends (``all``), and those of OData.
     public static let known: [Dialect] = all + [.odataV2, .odataV4]
 
-    /// The wire of that name, those of OData among them: `odata-v4`.
+    /// Finds the wire of that name, including OData's: `odata-v4`.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for any other name; the message lists the names.
     public init(known name: String) throws(SluiceError) {

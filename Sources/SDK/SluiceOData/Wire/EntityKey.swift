@@ -5,12 +5,12 @@ internal import SluiceWire
 ///
 /// The id of a row with one key property is that property's plain text. With several it is the predicate in v4's
 /// literals, without parentheses, in the order of the service's description. The address in `@odata.id` is never used:
-/// its host may be another one than that under which the service is reached.
+/// its host may differ from the service's.
 package struct EntityKey: Sendable, Hashable {
     /// The plain texts of the key's properties, in their order.
     package let values: [String]
 
-    /// The key of a record with that id; nil where the id is no key of the set.
+    /// Reads the key of a record with that id; nil if the id is no key of the set.
     package init?(id: RecordID, in set: EntitySet) {
         if set.singleKey != nil {
             self.init(values: [id.text], in: set)
@@ -19,7 +19,7 @@ package struct EntityKey: Sendable, Hashable {
         }
     }
 
-    /// The key of a row; nil where it does not have all properties of the key.
+    /// Reads the key of a row; nil if a property of the key is missing.
     package init?(row: JSON, in set: EntitySet, version: ODataVersion) {
         var values: [String] = []
         for property in set.key {
@@ -31,7 +31,7 @@ package struct EntityKey: Sendable, Hashable {
         self.init(values: values, in: set)
     }
 
-    /// The key in an address of a row: whatever stands before it, what is in the last parentheses counts.
+    /// Reads the key in an address of a row: only the text in the last parentheses counts.
     package init?(address: String, in set: EntitySet) {
         let path = address.prefix { $0 != "?" && $0 != "#" }
         let decoded = PercentEncoding.decoded(path.replacing("+", with: "%2B"))
@@ -39,7 +39,7 @@ package struct EntityKey: Sendable, Hashable {
         self.init(predicate: String(decoded[start..<decoded.utf8.index(before: decoded.endIndex)]), in: set)
     }
 
-    /// The key of a predicate: one literal, or `name=literal` for each property in any order.
+    /// Reads the key of a predicate: one literal, or `name=literal` for each property in any order.
     package init?(predicate: String, in set: EntitySet) {
         var found: [PropertyName: String] = [:]
         let parts = Self.split(predicate)
@@ -62,8 +62,8 @@ package struct EntityKey: Sendable, Hashable {
         self.init(values: values, in: set)
     }
 
-    /// The key of those plain texts, in the order of the key's properties; nil where one is no value of its property. A GUID
-    /// may be in letters of either case.
+    /// Creates the key of those plain texts, in the order of the key's properties; nil if one is no value of its
+    /// property. A GUID may be in letters of either case.
     init?(values: [String], in set: EntitySet) {
         guard values.count == set.key.count else { return nil }
         let values = zip(values, set.key).map { $1.type == .guid ? $0.lowercased() : $0 }
@@ -73,24 +73,24 @@ package struct EntityKey: Sendable, Hashable {
         self.values = values
     }
 
-    /// Whether it is that key, byte for byte.
+    /// Whether both keys are the same, byte for byte.
     func isSame(as other: EntityKey) -> Bool {
         values.count == other.values.count && zip(values, other.values).allSatisfy { $0.hasSameBytes(as: $1) }
     }
 
-    /// The record's id.
+    /// Returns the record's id.
     package func id(in set: EntitySet) -> RecordID {
         set.singleKey == nil ? .string(predicate(in: set, version: .v4)) : .string(values[0])
     }
 
-    /// What stands between the parentheses of an address, not percent-encoded.
+    /// Returns the text between the parentheses of an address, not percent-encoded.
     package func predicate(in set: EntitySet, version: ODataVersion) -> String {
         let literals = zip(values, set.key).map { EdmLiteral.text(of: $0, type: $1.type, version: version) ?? "" }
         if set.singleKey != nil { return literals[0] }
         return zip(set.key, literals).map { "\($0.name.text)=\($1)" }.joined(separator: ",")
     }
 
-    /// The members of the key, as the wire writes them in a body.
+    /// Returns the members of the key for a body.
     package func members(in set: EntitySet, version: ODataVersion) -> [(PropertyName, JSON)] {
         zip(set.key, values).map { property, value in
             (
@@ -100,8 +100,8 @@ package struct EntityKey: Sendable, Hashable {
         }
     }
 
-    /// Where the text in the last parentheses begins; quotes are looked at, since a key may hold parentheses. By bytes:
-    /// a key may begin with a mark that Swift's characters join to the quote.
+    /// Returns the start of the text in the last parentheses; quotes are skipped, since a key may hold parentheses. It
+    /// searches bytes: a key may begin with a mark that Swift's characters join to the quote.
     private static func start(of address: String) -> String.Index? {
         var open: String.Index?
         var isQuoted = false
@@ -116,7 +116,7 @@ package struct EntityKey: Sendable, Hashable {
         return isQuoted ? nil : open
     }
 
-    /// The parts between the commas that stand in no quotes.
+    /// Splits the text at the commas outside quotes.
     private static func split(_ text: String) -> [String] {
         var parts: [String] = [""]
         var isQuoted = false

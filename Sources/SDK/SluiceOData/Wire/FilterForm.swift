@@ -1,24 +1,24 @@
 internal import SluiceBase
 
-/// A filter on records, as a filter on the entities of a set.
+/// Converts a filter on records to a filter on the entities of a set.
 ///
-/// The columns of a record that the service has under another name, or not at all, are replaced: `id` by the key, the
-/// time of change by its property or by null. What is constant then falls out. The same filter decides which rows of a
-/// delta are the query's (`RowForm.entity(of:)`).
+/// Columns with another name in the service, or without a property there, are replaced: `id` by the key, the time of
+/// change by its property or by null. Constant parts are then removed. The same filter selects the query's rows of a
+/// delta (`RowForm.entity(of:)`).
 struct FilterForm: Sendable {
     let set: EntitySet
     let version: ODataVersion
 
-    /// What is left of a filter.
+    /// The remainder of a filter.
     enum Result: Sendable {
         case all
         case none
         case some(String)
     }
 
-    /// The filter as the service reads it.
+    /// Returns the filter for the service.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for what this version has no words for.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for an expression that this version does not have.
     func filter(_ expression: QueryExpression) throws(SluiceError) -> Result {
         switch try simplified(expression) {
         case .literal(.bool(true)): .all
@@ -119,7 +119,7 @@ struct FilterForm: Sendable {
             return .call(function, renamedArguments)
         case .membership(let operand, let literals): return .membership(try renamed(operand), literals)
         case .path, .list, .object, .choice, .typed:
-            // Their names are the service's own.
+            // The properties' names are the service's own.
             let ours: Set<PropertyName> = ["id", "__updatedAt", "__deleted", "__version"]
             guard expression.columns.isDisjoint(with: ours) else {
                 throw SluiceError(
@@ -129,14 +129,14 @@ struct FilterForm: Sendable {
         }
     }
 
-    /// A comparison of the id with a constant, as one of the key's properties: for several, in their order.
+    /// Converts a comparison of the id with a constant to the key's properties: for several, in their order.
     ///
-    /// The id is a text; where the key is one property a constant of its type stands for its text.
+    /// The id is a text; for a single key property, its text becomes a constant of the property's type.
     private func keyCondition(
         _ comparison: QueryExpression.BinaryOperator, _ literal: QueryLiteral
     ) throws(SluiceError) -> QueryExpression {
         guard let key = key(literal) else {
-            // No row of the set has such an id. For an order between ids nothing can be said.
+            // No row of the set has such an id. An order between ids is undecidable.
             switch (comparison, literal) {
             case (.eq, .string), (.eq, .null): return .literal(.bool(false))
             case (.ne, .string), (.ne, .null): return .literal(.bool(true))
@@ -197,7 +197,7 @@ struct FilterForm: Sendable {
 }
 
 extension QueryExpression.BinaryOperator {
-    /// The comparison that says the same with its sides exchanged.
+    /// The comparison with the same meaning after exchanging its sides.
     fileprivate var turned: Self {
         switch self {
         case .gt: .lt

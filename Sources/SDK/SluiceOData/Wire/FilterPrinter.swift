@@ -1,15 +1,14 @@
 internal import SluiceBase
 
-/// A filter's text in the words of one version, each constant in the literal form of the property that it stands
-/// beside.
+/// Writes a filter's text for one version, each constant in the literal form of the property beside it.
 struct FilterPrinter: Sendable {
     let set: EntitySet
     let version: ODataVersion
 
-    /// The text, not percent-encoded.
+    /// Returns the text, not percent-encoded.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for what the version has no words for, and for a constant that
-    ///   is not of its property's type.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for an expression that the version does not have, and for a
+    ///   constant that is not of its property's type.
     func text(of expression: QueryExpression) throws(SluiceError) -> String {
         switch expression {
         case .binary(let operation, let left, let right) where operation == .and || operation == .or:
@@ -21,7 +20,7 @@ struct FilterPrinter: Sendable {
         case .column(let name): return try column(name)
         case .literal(let literal): return try self.literal(literal, type: nil)
         case .membership(let operand, let literals):
-            // `in` came with 4.01; a chain of comparisons is read by all.
+            // `in` came with 4.01; every service reads a chain of comparisons.
             var terms: [String] = []
             for literal in literals { terms.append(try text(of: .binary(.eq, operand, .literal(literal)))) }
             return terms.isEmpty ? "(1 eq 0)" : "(\(terms.joined(separator: " or ")))"
@@ -32,7 +31,7 @@ struct FilterPrinter: Sendable {
         }
     }
 
-    /// A path of properties, and in v4 what is asked of a collection at its end.
+    /// Returns a path of properties, in v4 perhaps with a collection function at its end.
     private func path(_ path: QueryPath) throws(SluiceError) -> String {
         var parts: [String] = []
         switch path.root {

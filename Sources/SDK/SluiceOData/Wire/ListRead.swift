@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
-/// Reads rows of a set: a list in the order that was asked for, or what has changed.
+/// Reads rows of a set: a list in the requested order, or the changes.
 struct ListRead {
     let transport: ODataTransport
     let set: EntitySet
@@ -10,15 +10,15 @@ struct ListRead {
     let form: RowForm
     let query: QueryString
 
-    /// How many of the service's pages make one of the tables wire at the most.
+    /// The largest number of the service's pages in one page of the tables wire.
     private static let mostPages = 64
-    /// How many pages are looked through for rows by their ids.
+    /// The largest number of pages that are searched for rows by their ids.
     private static let mostPagesByID = 10_000
-    /// How many answers of the greatest size are kept in memory to look through them.
+    /// The number of answers of the largest size that are kept in memory for that search.
     private static let mostKept = 16
     /// The longest filter that is read, in bytes.
     private static let longestFilter = 1 << 16
-    /// A page that goes on where the service's link says.
+    /// The parameter for a page that continues at the service's link.
     private static let nextName = "__next"
 
     init(_ transport: ODataTransport, _ set: EntitySet, _ request: Request) {
@@ -32,7 +32,7 @@ struct ListRead {
     private var exchange: ServiceExchange { transport.exchange }
     private var version: ODataVersion { exchange.version }
 
-    /// The answer to `GET /tables/T`.
+    /// Returns the answer to `GET /tables/T`.
     func answer() async throws -> Response {
         if let token = query["$deltatoken"] { return try await DeltaRead(self).follow(token) }
         let prefer = HTTPField.Name("Prefer").flatMap { request.head.headerFields[$0] } ?? ""
@@ -72,7 +72,7 @@ struct ListRead {
             isMarked = isMarked || page.isMarked
             count = count ?? page.count
             if selectsPart, page.rows.contains(where: { SetPage.isRow($0) && form.tag(of: $0) == nil }) {
-                // Without a tag the version is a digest of the whole row, so the row has to be read whole.
+                // Without a tag the version is a digest of the whole row, so the row has to be read completely.
                 guard !transport.memory.isUntagged(set.name) else { throw Self.untagged(set.name) }
                 transport.memory.noteUntagged(set.name)
                 return try await list()
@@ -96,8 +96,8 @@ struct ListRead {
         }
     }
 
-    /// The answer to a query that asks for rows by their ids, where these are in two properties: the service cannot sort
-    /// and compare by both as one, so its rows are read and looked through here. Nil for any other query.
+    /// Answers a query for rows by their ids, if these are in two properties: the service cannot sort and compare by
+    /// both as one, so its rows are read and searched here. Nil for any other query.
     private func listByID() async throws -> Response? {
         let filter = try filter()
         if case .binary(.eq, .column("id"), .literal(.string(let id))) = filter {
@@ -145,7 +145,7 @@ struct ListRead {
         SluiceError(.brokenProtocol, "the service leaves out properties of \(name) that it was asked for", table: name)
     }
 
-    /// The answer in the form of the tables wire.
+    /// Returns the answer in the form of the tables wire.
     private func page(
         _ rows: [JSON], count: Int64? = nil, next: String? = nil, like service: Response?, isMarked: Bool = false
     ) -> Response {
@@ -159,7 +159,7 @@ struct ListRead {
         return ODataTransport.response(200, page: body, like: service, isMarked: isMarked)
     }
 
-    /// The page of an answer. A row with half of an emoji stops no other: it is marked, and set aside later.
+    /// Reads the page of an answer. A row with half of an emoji stops no other: it is marked, and set aside later.
     func setPage(_ response: Response) throws(SluiceError) -> SetPage {
         let (document, isMarked) = try document(response)
         var page = try SetPage(document, table: set.name)
@@ -194,13 +194,13 @@ struct ListRead {
 
     // MARK: Parameters
 
-    /// Whether a part of each row was asked for, and its version with it.
+    /// Whether only a part of each row was requested, and its version with it.
     private var selectsPart: Bool {
         guard let select = query["$select"], !transport.memory.isUntagged(set.name) else { return false }
         return (try? Query.select(odata: select))?.contains("__version") ?? false
     }
 
-    /// The filter as a tree; nil where there is none.
+    /// Returns the filter as a tree; nil if there is none.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` with the place of a mistake.
     func filter() throws(SluiceError) -> QueryExpression? {
@@ -212,7 +212,7 @@ struct ListRead {
         }
     }
 
-    /// The query's parameters in the service's names and forms; nil where no row can match.
+    /// Returns the query's parameters in the service's names and forms; nil if no row can match.
     func parameters(tracks: Bool = false) throws(SluiceError) -> [(name: String, value: String)]? {
         var parameters: [(name: String, value: String)] = []
         if let filter = try filter() {
@@ -276,7 +276,7 @@ struct ListRead {
         return asked.joined(separator: ",")
     }
 
-    /// The service's properties for a column of a record.
+    /// Returns the service's properties for a column of a record.
     private func columns(of name: PropertyName) -> [String] {
         switch name {
         case "id": (set.clientID.map { [$0.text] } ?? []) + set.key.map(\.name.text)

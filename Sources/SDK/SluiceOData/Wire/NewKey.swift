@@ -1,15 +1,16 @@
 internal import SluiceBase
 
-/// The key of a row that is to be made: what the key's properties in the record say, and where they say nothing, the
+/// The key of a row to be created: the values of the key's properties in the record or, if these are missing, the
 /// record's id.
 ///
-/// An id may have been made for a record whose key the application gave under the service's own names; so these come first.
+/// The id may have been generated for a record whose key was given under the service's own names; so these take
+/// precedence.
 enum NewKey {
     /// The row has that key.
     case whole(EntityKey)
-    /// The service assigns the key, or the rest of it beside those values.
+    /// The service assigns the key, or the part of it beside those values.
     case assigned(given: [(PropertyName, JSON)])
-    /// No row can be made of the record, for that reason.
+    /// No row can be created from the record, for that reason.
     case refused(String)
 
     init(of record: JSON, called id: RecordID?, in set: EntitySet, version: ODataVersion) {
@@ -20,7 +21,7 @@ enum NewKey {
             return EdmValue.plain(record[column], type: property.type, version: version)
         }
         for index in set.key.indices where set.assignedKey.contains(set.key[index].name) {
-            // A row that is made once more has the key that it had: by its id, or beside an id of its own.
+            // A row that is created again has its former key: by its id, or beside an id of its own.
             guard given[index] == nil || given[index] == own?.values[index] || set.clientID != nil else {
                 let name = set.key[index].name
                 self = .refused("\(name) of \(set.name) is assigned by the service: make the row without it")
@@ -28,7 +29,7 @@ enum NewKey {
             }
             given[index] = nil
         }
-        // The id stands for what is not given, and contradicts nothing that is: else it was made for the record.
+        // The id fills in missing key values unless it contradicts a given one: then it was generated for the record.
         if let own, set.key.count > 1 || given.allSatisfy({ $0 == nil }),
             zip(own.values, given).allSatisfy({ $1 == nil || $0 == $1 })
         {
@@ -36,7 +37,7 @@ enum NewKey {
         }
         let assigned = set.key.map { set.assignedKey.contains($0.name) }
         let missing = set.key.indices.filter { given[$0] == nil && !assigned[$0] }.map { set.key[$0].name.text }
-        // A row that keeps its id in a property of its own needs no key from here.
+        // A row with its id in a property of its own needs no key from here.
         guard missing.isEmpty || (set.clientID != nil && !set.assignsKey) else {
             self = .refused(Self.incomplete(missing, set))
             return

@@ -1,44 +1,45 @@
 public import SluiceBase
 
-/// What the client has to know of a service that its metadata does not say. Most services need none of it.
+/// Settings for properties of a service that its metadata does not describe. Most services need none.
 public struct ODataSettings: Sendable {
-    /// How a row is changed.
+    /// The method of changing a row.
     public enum Update: String, Sendable, CaseIterable {
-        /// The properties that changed: `MERGE` in v2 and `PATCH` in v4, and in v2 `PATCH` where the service does not take
-        /// `MERGE`.
+        /// Sends the changed properties: `MERGE` in v2 and `PATCH` in v4, and in v2 `PATCH` if the service does not
+        /// accept `MERGE`.
         case merge
-        /// The row whole: `PUT`. What the row does not have is lost on the service.
+        /// Sends the whole row: `PUT`. Properties that the row lacks are lost on the service.
         case put
     }
 
-    /// How changes go that are sent together: those of a group, and all where the options of a context have a batch size.
+    /// The format of changes that are sent together: those of a group, and all if the context's options have a batch
+    /// size.
     public enum Batches: String, Sendable, CaseIterable {
-        /// Multipart in v2. In v4 JSON, and multipart where the service does not take that.
+        /// Multipart in v2. In v4 JSON, and multipart if the service does not accept that.
         case automatic
         /// `multipart/mixed`.
         case multipart
-        /// JSON, which v4.01 alone has.
+        /// JSON, which only v4.01 has.
         case json
-        /// None: the service takes no batches, so no groups can be pushed to it.
+        /// None: the service accepts no batches, so no groups can be pushed to it.
         case off
     }
 
-    /// What one entity set needs.
+    /// The settings of one entity set.
     public struct Table: Sendable {
-        /// The property that says when a row was last changed. With it changes are followed by time where the service
-        /// issues no delta links; without it all rows are read then.
+        /// The property with the time of a row's last change. With it, changes are followed by time if the service
+        /// issues no delta links; without it, all rows are read then.
         public var updatedAt: PropertyName?
-        /// A text property in which a row that was made here keeps its id, where the service assigns the key. It becomes
-        /// the record's id on all devices, and finds a row whose creation was not answered.
+        /// A text property with the id of a row that was created here, if the service assigns the key. It becomes the
+        /// record's id on all devices, and finds a row whose creation was not answered.
         public var clientID: PropertyName?
-        /// Whether the service assigns the keys of new rows; nil takes the metadata's word for it.
+        /// Whether the service assigns the keys of new rows; nil to follow the metadata.
         public var assignsKey: Bool?
-        /// Names and types of the key's properties, where the service has no metadata.
+        /// Names and types of the key's properties, if the service has no metadata.
         public var key: [EntitySet.Property]
-        /// Whether the service may be asked for delta links. Default true.
+        /// Whether to request delta links from the service. Default true.
         public var tracksChanges = true
 
-        /// The settings of a set.
+        /// Creates the settings of a set.
         public init(
             updatedAt: PropertyName? = nil, clientID: PropertyName? = nil, assignsKey: Bool? = nil,
             key: [EntitySet.Property] = []
@@ -52,17 +53,18 @@ public struct ODataSettings: Sendable {
 
     /// The settings of sets, by the set's name.
     public var tables: [String: Table]
-    /// How rows are changed.
+    /// The method of changing rows.
     public var update: Update
-    /// Whether `MERGE`, `PATCH`, `PUT` and `DELETE` go as `POST` with `X-HTTP-Method`, for networks that pass nothing else.
+    /// Whether `MERGE`, `PATCH`, `PUT` and `DELETE` are sent as `POST` with `X-HTTP-Method`, for networks that block
+    /// other methods.
     public var tunnelsMethods: Bool
-    /// How changes that are sent together go.
+    /// The format of changes that are sent together.
     public var batches: Batches
-    /// Whether the service remembers the ids of requests (OASIS Repeatable Requests), so that one which is sent twice takes
-    /// effect once. Default false: it is believed of a service only while its answers say so.
+    /// Whether the service remembers the ids of requests (OASIS Repeatable Requests), so that a repeated request takes
+    /// effect once. Default false: then it is assumed only while the service's answers show it.
     public var remembersRequests: Bool
 
-    /// Settings.
+    /// Creates settings.
     public init(
         tables: [String: Table] = [:], update: Update = .merge, tunnelsMethods: Bool = false,
         batches: Batches = .automatic, remembersRequests: Bool = false

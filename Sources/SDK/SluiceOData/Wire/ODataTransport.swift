@@ -3,11 +3,11 @@ internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
-/// The inner end of the chain for an OData service: makes OData requests of those in the form of the tables wire, and of
-/// the service's answers such as that wire has.
+/// The inner end of the chain for an OData service: converts requests of the tables wire to OData, and the service's
+/// answers back.
 ///
-/// So the engine, filters and scripts see one form on all wires: `/tables/T/id`, `__version`, `If-Match`, change tokens.
-/// Only what goes through the real transport is OData. A client whose dialect is OData has this transport around its own.
+/// So the engine, filters and scripts see one form on all wires: `/tables/T/id`, `__version`, `If-Match`, change
+/// tokens. Only the real transport sees OData. A client with an OData dialect wraps its transport in this one.
 final class ODataTransport: RecordNaming {
     let exchange: ServiceExchange
     let settings: ODataSettings
@@ -64,25 +64,25 @@ final class ODataTransport: RecordNaming {
         return RecordName(key.id(in: set), key: value ?? JSON(key.id(in: set)))
     }
 
-    /// An answer of this transport's own.
+    /// Returns an answer of this transport's own.
     static func refusal(_ status: Int, _ message: String) -> Response {
         response(status, ["error": JSON(message)])
     }
 
-    /// An answer with a page of rows.
+    /// Returns an answer with a page of rows.
     ///
-    /// - Parameter isMarked: whether marks stand in it that the page's reader has to find: see ``BrokenTexts``.
+    /// - Parameter isMarked: whether it contains marks for the page's reader: see ``BrokenTexts``.
     static func response(_ status: Int, page: JSON, like service: Response?, isMarked: Bool) -> Response {
         var response = Self.response(status, page, like: service)
         if isMarked { response.body = Body(bytes: BrokenTexts.page(page)) }
         return response
     }
 
-    /// An answer with a document.
+    /// Returns an answer with a document.
     static func response(_ status: Int, _ document: JSON, like service: Response? = nil) -> Response {
         var head = HTTPResponse(status: .init(code: status))
         head.headerFields = service?.head.headerFields ?? [:]
-        // They are about the service's body, or in the body now.
+        // These fields describe the service's body, or are in the new body.
         let replaced: [HTTPField.Name] = [.contentLength, .contentEncoding, .transferEncoding, .eTag, .location]
         for name in replaced { head.headerFields[name] = nil }
         head.headerFields[.contentType] = "application/json"
@@ -90,7 +90,7 @@ final class ODataTransport: RecordNaming {
     }
 }
 
-/// What the transport has learned of the service.
+/// The transport's observations about the service.
 final class ServiceMemory: Sendable {
     private let state = Mutex(State())
 
@@ -110,13 +110,13 @@ final class ServiceMemory: Sendable {
     func isUntagged(_ set: String) -> Bool { state.withLock { $0.untagged.contains(set) } }
     func noteUntagged(_ set: String) { state.withLock { _ = $0.untagged.insert(set) } }
 
-    /// Whether the service does not take the method.
+    /// Whether the service does not accept the method.
     func refuses(_ method: String) -> Bool { state.withLock { $0.refusedMethods.contains(method) } }
     func noteRefused(_ method: String) { state.withLock { _ = $0.refusedMethods.insert(method) } }
 
-    /// Whether the service has refused a batch for being JSON.
+    /// Whether the service has refused a batch because it was JSON.
     var takesNoJSONBatches: Bool { state.withLock { $0.takesNoJSONBatches } }
-    /// Whether an answer of the service has said what it makes of the request's id (OASIS Repeatable Requests).
+    /// Whether the service has reported its handling of the request's id (OASIS Repeatable Requests).
     var knowsRequestIDs: Bool { state.withLock { $0.knowsRequestIDs } }
     func noteRequestIDs() { state.withLock { $0.knowsRequestIDs = true } }
 

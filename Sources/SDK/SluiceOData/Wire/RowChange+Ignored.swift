@@ -2,16 +2,16 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
-/// What a service would leave out of account in a change is refused here: answered with 204, it would count as done.
+/// Refuses changes that a service would ignore: answered with 204, they would count as done.
 extension RowChange {
-    /// The refusal of a new row that brings what only the service sets; nil where it brings nothing of that.
+    /// Refuses a new row with properties that only the service sets; nil if it has none.
     func refusal(ofNew record: JSON) -> Response? {
         let brought = record.names.filter { set.notCreatable.contains(set.property(of: $0)) && record[$0] != .null }
         return brought.isEmpty ? nil : Self.refusal(brought, "is set by the service alone: make the row without it")
     }
 
-    /// The refusal of a change of what no update changes; nil where such properties have the values of the row, as they have
-    /// in a record that goes whole.
+    /// Refuses a change of properties that no update changes; nil if they have the row's values, as in a record that is
+    /// sent whole.
     func refusal(ofChanges record: JSON, _ key: EntityKey) async throws -> Response? {
         let moved = zip(set.key, key.values).filter { property, held in
             let column = set.column(of: property.name)
@@ -24,14 +24,14 @@ extension RowChange {
                 moved.map { set.column(of: $0.0.name) },
                 "is of the row's key, which no update changes: delete the row and make another")
         }
-        // A replacement has null for what it leaves out, and offline it is an update with nulls.
+        // A replacement has null for omitted properties, and offline it is an update with nulls.
         let named = record.names.filter { set.notUpdatable.contains(set.property(of: $0)) && record[$0] != .null }
         if named.isEmpty { return nil }
         let response = try await exchange.send(exchange.request(.get, exchange.path(of: key, in: set), for: request))
         guard response.status == 200, let entity = try SetPage.entity(try response.body.json, of: set),
             let there = form.record(of: entity, tag: response.head.headerFields[.eTag])
         else { return response.status == 200 ? nil : response }
-        // Of a row that has moved on the service says itself that it is another.
+        // If the row has changed since, the service itself reports the conflict.
         let version = there["__version"]?.string ?? ""
         if let tag = request.head.headerFields[.ifMatch], tag != "*", !Self.isSame(tag, version) { return nil }
         let changed = named.filter { (record[$0] ?? .null) != (there[$0] ?? .null) }

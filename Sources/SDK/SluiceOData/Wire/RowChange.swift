@@ -4,8 +4,8 @@ internal import SluiceWire
 
 /// Creates, changes or deletes one row.
 ///
-/// The answer to a change that was carried out holds the row as the service has it: one of 204 is followed by a read,
-/// since services also set properties by themselves. That of a change which was refused for its condition holds it too.
+/// The answer to a successful change holds the service's row: a 204 is followed by a read, since services also set
+/// properties by themselves. The answer to a change whose condition failed holds it too.
 struct RowChange {
     let transport: ODataTransport
     let set: EntitySet
@@ -24,30 +24,30 @@ struct RowChange {
 
     // MARK: Before the change is sent
 
-    /// A change as the service gets it.
+    /// A change in the service's form.
     struct Sent {
         enum Kind { case insert, unnamedInsert, update, delete }
 
         var kind: Kind
         var id: RecordID
-        /// Nil while the service has not assigned it.
+        /// Nil until the service has assigned it.
         var key: EntityKey?
         var method: HTTPRequest.Method
-        /// What stands in `If-Match`.
+        /// The value of `If-Match`.
         var tag: String?
         var body: JSON?
         var request: Request
     }
 
-    /// What has to be sent for a request, or its answer where nothing has to be.
+    /// A change to send for a request, or its answer if nothing has to be sent.
     enum Plan {
         case change(Sent)
         case answered(Response)
     }
 
-    /// What has to be sent for the request.
+    /// Prepares the change for the request.
     ///
-    /// - Parameter inBatch: whether it goes with others. It is not known then whether it was sent before.
+    /// - Parameter inBatch: whether it is sent with others. It is then unknown whether it was sent before.
     func plan(_ path: TablePath, inBatch: Bool = false) async throws -> Plan {
         switch (path, request.head.method) {
         case (.table, .post): return try await planInsert(inBatch: inBatch)
@@ -66,13 +66,13 @@ struct RowChange {
         switch NewKey(of: record, called: record["id"]?.textID, in: set, version: exchange.version) {
         case .refused(let reason): return .answered(ODataTransport.refusal(422, reason))
         case .whole(let key):
-            // The row's id is its key, or one of its own beside that.
+            // The row's id is its key, or a separate one.
             let id = record["id"]?.textID.flatMap { set.clientID == nil ? nil : $0 } ?? key.id(in: set)
             let clientID = id == key.id(in: set) ? nil : id
             let members = key.members(in: set, version: exchange.version)
             return .change(post(.insert, id, key, form.body(ofNew: record, key: members, clientID: clientID)))
         case .assigned(let given):
-            // Who is not to be told apart from others by the id need not give one.
+            // A creation that is sent once needs no id.
             guard let id = record["id"]?.textID ?? (isSentOnce ? RecordID("new") : nil) else {
                 return .answered(ODataTransport.refusal(400, "the record has no id"))
             }
@@ -80,9 +80,8 @@ struct RowChange {
         }
     }
 
-    /// A row whose key the service assigns. Nobody can tell two such rows apart except by a property that holds the
-    /// record's id; so one that may have been sent before is looked for first. Where there is no such property it is sent
-    /// once (`CreateOnce`).
+    /// Prepares a row whose key the service assigns. Only a property with the record's id tells two such rows apart; so
+    /// a row that may have been sent before is searched first. Without such a property it is sent once (`CreateOnce`).
     private func planUnnamed(_ id: RecordID, _ body: JSON, inBatch: Bool) async throws -> Plan {
         guard set.clientID != nil else {
             if inBatch {
@@ -142,7 +141,7 @@ struct RowChange {
     ) -> Sent {
         var fields = repeatability + (body == nil ? [] : representation)
         if let tag { fields.append(("If-Match", tag)) }
-        // What passes no other methods sees none of those in a batch.
+        // A network that blocks other methods does not see those inside a batch.
         let isTunnelled =
             (transport.settings.tunnelsMethods && !inBatch) || transport.memory.refuses(method.rawValue)
         if isTunnelled { fields.append((exchange.version.tunnelField, method.rawValue)) }
@@ -153,7 +152,7 @@ struct RowChange {
 
     // MARK: Sending
 
-    /// The answer to the request by itself.
+    /// Returns the answer to a single request.
     func answer(_ path: TablePath) async throws -> Response {
         switch try await plan(path) {
         case .answered(let response): return response
@@ -171,22 +170,22 @@ struct RowChange {
         }
     }
 
-    /// Whether a creation in the set makes a row that nobody can find again if its answer is lost.
+    /// Whether a row created in the set cannot be found again if the answer is lost.
     var isSentOnce: Bool { self.set.assignsKey && self.set.clientID == nil }
 
     func note(_ sent: Sent) {
         request.context.noteSent?(nil, SentRequest(sent.request, to: exchange.endpoint))
     }
 
-    /// The change in another form, after an answer that asks for one; nil where that is the answer.
+    /// Returns the change in another form, after an answer that requires it; nil if the answer is final.
     func again(_ sent: Sent, _ response: Response, inBatch: Bool) -> Sent? {
         guard let key = sent.key, sent.kind == .update || sent.kind == .delete else { return nil }
         if response.status == 428, sent.tag == nil {
-            // The caller gave no version, so whatever is there is changed; the service wants that to be said.
+            // The caller gave no version, so the change is unconditional; the service requires that to be explicit.
             return change(sent.kind, sent.id, key, sent.method, "*", sent.body, inBatch: inBatch)
         }
         let isTunnelled = sent.request.head.method != sent.method
-        // MERGE is v2's own: PATCH goes through a tunnel too.
+        // MERGE exists only in v2: PATCH is tried through a tunnel too.
         let isOld = sent.method.rawValue == "MERGE" && !transport.memory.refuses("MERGE")
         guard !isTunnelled || isOld, [405, 501].contains(response.status) else { return nil }
         transport.memory.noteRefused(sent.method.rawValue)
@@ -196,12 +195,12 @@ struct RowChange {
 
     // MARK: After the change was sent
 
-    /// The answer to the request, by the service's.
+    /// Converts the service's answer to the answer to the request.
     func settled(_ sent: Sent, _ response: Response) async throws -> Response {
         guard (200..<300).contains(response.status) else {
-            // Services say in many ways that a row of that key is there, which an earlier send may have made.
-            // A failure (500) may come after it was done: what that says of a row which others change too is unknown,
-            // and the repeat finds out.
+            // Services report in many ways that a row of that key exists, perhaps from an earlier send. A failure (500)
+            // may come after the change was done: if others change the row too, its state proves nothing, and the
+            // repeat finds out.
             let isRepeat = request.context.source != .push || request.context.mayBeRepeat
             let mayTell = sent.kind == .insert ? [400, 409, 412, 422] + (isRepeat ? [500] : []) : [409, 412]
             guard sent.kind != .unnamedInsert, mayTell.contains(response.status) else { return response }
@@ -209,7 +208,7 @@ struct RowChange {
         }
         switch sent.kind {
         case .delete:
-            // Who answers with something has not said that it was done.
+            // An answer with another body does not confirm the change.
             guard response.body.isEmpty else { return response }
             var done = Response(HTTPResponse(status: .noContent))
             done.head.headerFields = response.head.headerFields
@@ -230,8 +229,8 @@ struct RowChange {
         }
     }
 
-    /// A refusal with the service's row as it is; nil where that does not show why it would refuse: the words of the
-    /// service are the answer then.
+    /// Returns a refusal with the service's current row; nil if the row does not show the reason: then the service's
+    /// own message is the answer.
     private func reason(_ sent: Sent, _ response: Response) async throws -> Response? {
         guard let key = sent.key else { return nil }
         let there = try await reader.read(key, as: sent.id)
@@ -250,17 +249,17 @@ struct RowChange {
         return answer
     }
 
-    /// What a row shows of the change of a set that failed.
+    /// A row's evidence about a change of a failed set.
     enum Blame {
-        /// The refusal with the row: it is there already, or gone, or another than the one that was changed.
+        /// The refusal with the row: it exists already, or is gone, or has changed since.
         case blamed(Response)
-        /// Nothing is against the change.
+        /// The row does not speak against the change.
         case clear
-        /// The row cannot be read, or does not tell.
+        /// The row cannot be read, or is inconclusive.
         case unknown
     }
 
-    /// Whether the change is one for which its set failed, as its row shows it.
+    /// Judges by the row whether the change made its set fail.
     func blame(_ sent: Sent) async -> Blame {
         do {
             var key = sent.key
@@ -285,20 +284,20 @@ struct RowChange {
         }
     }
 
-    /// The key in the address that a creation without a body is answered with. Only the key counts: the host may be
-    /// another one.
+    /// Returns the key in the address of an answer to a creation without a body. Only the key counts: the host may
+    /// differ.
     func location(of response: Response) -> EntityKey? {
         let entityID = HTTPField.Name("OData-EntityId").flatMap { response.head.headerFields[$0] }
         return (entityID ?? response.head.headerFields[.location]).flatMap { EntityKey(address: $0, in: set) }
     }
 
-    /// The answer to a change that was carried out, with the row as it is now. Where the row cannot be read it is the
-    /// service's own: that a change was carried out is not forgotten for the sake of a read.
+    /// Returns the answer to a successful change, with the current row. If the row cannot be read, it is the service's
+    /// own: a failed read does not undo the change.
     private func done(_ response: Response, _ key: EntityKey, _ id: RecordID) async -> Response {
         if response.status != 204, let record = try? reader.record(in: response, as: id, key) {
             return ODataTransport.response(response.status == 201 ? 201 : 200, record, like: response)
         }
-        // Who answers with something else has not said that it was done.
+        // An answer with another body does not confirm the change.
         guard response.body.isEmpty else { return response }
         if let there = try? await reader.read(key, as: id), there.status == 200 {
             return ODataTransport.response(200, (try? there.body.json) ?? .null, like: there)
@@ -306,15 +305,15 @@ struct RowChange {
         return Response(HTTPResponse(status: .noContent))
     }
 
-    /// The answer to a change of a queue, which others are made after: only a row that is certainly as the change left it
-    /// counts. Where others may have changed it since it holds nothing, and the queue looks at the row by itself.
+    /// Returns the answer to a queued change, on which later changes build: only a row exactly as the change left it
+    /// counts. If others may have changed it since, the answer holds no row, and the queue reads it itself.
     private func pushed(_ response: Response, _ sent: Sent, _ key: EntityKey) async -> Response {
         guard response.status == 204 || response.body.isEmpty else { return await done(response, key, sent.id) }
-        // Services answer with nothing by 204. An empty 200 may come from something on the way, and claims nothing.
+        // Services answer without a body by 204. An empty 200 may come from a proxy on the way, and confirms nothing.
         if response.status == 200 { return response }
         let nothing = Response(HTTPResponse(status: .noContent))
         guard let tag = response.head.headerFields[.eTag], !tag.isEmpty else { return nothing }
-        // The row as it was, whatever the status says.
+        // The row is unchanged, whatever the status.
         if let condition = sent.tag, Self.isSame(condition, tag) {
             return ODataTransport.response(200, ["id": JSON(sent.id), "__version": JSON(condition)], like: response)
         }
@@ -323,16 +322,16 @@ struct RowChange {
         return Self.isSame(version, tag) || version.hasPrefix(RowForm.contentMark) ? read : nothing
     }
 
-    /// Whether both tags are of one state of a row: services write one as weak here and as strong there.
+    /// Whether both tags name one state of a row: services write the same tag weak in one place and strong in another.
     static func isSame(_ one: String, _ other: String) -> Bool {
         func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
         return opaque(one) == opaque(other)
     }
 
-    /// The tag to send in `If-Match`, or the refusal that the service would give if it had tags.
+    /// Returns the tag to send in `If-Match`, or the refusal that the service would give if it had tags.
     ///
-    /// A version that is a digest of the row's content is compared here, with the row read for the purpose. Between the
-    /// read and the change another may come; a service without tags has nothing against that.
+    /// A version that is a digest of the row's content is compared here, with the row read for that. Between the read
+    /// and the change another change may come; a service without tags cannot prevent that.
     private func condition(
         _ key: EntityKey, _ id: RecordID
     ) async throws -> (tag: String?, refusal: Response?) {
@@ -368,8 +367,8 @@ struct RowChange {
         exchange.version == .v4 ? [("Prefer", "return=representation")] : []
     }
 
-    /// v2: the header fields by which SAP's services know a repeat (SAP Gateway, Repeatable Requests); those of v4 are
-    /// the engine's own.
+    /// v2: the header fields by which SAP's services recognize a repeat (SAP Gateway, Repeatable Requests); those of v4
+    /// are set by the engine.
     private var repeatability: [(String, String)] {
         guard exchange.version == .v2, let name = HTTPField.Name("Repeatability-Request-ID"),
             let id = request.head.headerFields[name]

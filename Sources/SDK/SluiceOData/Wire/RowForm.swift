@@ -1,24 +1,24 @@
 internal import SluiceBase
 
-/// A row between its two forms: an entity of the service, and a record.
+/// Converts a row between an entity of the service and a record.
 ///
-/// A record holds the entity's properties under their names, those of the key among them, and its `id` is the key as a
-/// text: see ``EntitySet/column(of:)``. The entity's tag is `__version`; what else the service says of a row (links, types,
-/// deferred navigation) is left out.
+/// A record holds the entity's properties under their names, including those of the key, and its `id` is the key as a
+/// text: see ``EntitySet/column(of:)``. The entity's tag is `__version`; other members of a row (links, types, deferred
+/// navigation) are left out.
 struct RowForm: Sendable {
     let set: EntitySet
     let version: ODataVersion
 
-    /// What begins a version that is not the service's: a digest of the row, where the service gives no tag.
+    /// The prefix of a version that is a digest of the row, if the service gives no tag.
     static let contentMark = "content:"
 
-    /// The entity's tag; nil where the service gives none.
+    /// Returns the entity's tag; nil if the service gives none.
     func tag(of entity: JSON) -> String? {
         let tag = version == .v4 ? entity["@odata.etag"] ?? entity["@etag"] : entity["__metadata"]?["etag"]
         return tag?.string.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// What the record of an entity is called: the id that a client gave it, else its key. Nil without a key.
+    /// Returns the record's id for an entity: the id given by a client, else its key. Nil without a key.
     func id(of entity: JSON) -> RecordID? {
         if let name = set.clientID, let value = entity[name],
             let id = EdmValue.fromWire(value, type: set.types[name], version: version).string, !id.isEmpty
@@ -28,9 +28,9 @@ struct RowForm: Sendable {
         return EntityKey(row: entity, in: set, version: version)?.id(in: set)
     }
 
-    /// The record of an entity; nil for one without its key.
+    /// Returns the record of an entity; nil for one without its key.
     ///
-    /// - Parameter tag: the tag in the answer's header, where the entity stands alone.
+    /// - Parameter tag: the tag in the answer's header, if the answer is a single entity.
     func record(of entity: JSON, tag header: String? = nil) -> JSON? {
         guard let id = id(of: entity) else { return nil }
         var members = content(of: entity)
@@ -43,50 +43,50 @@ struct RowForm: Sendable {
         return JSON(members: members)
     }
 
-    /// The record that stands for a deleted row.
+    /// Returns the tombstone of a deleted row.
     func tombstone(_ key: EntityKey) -> JSON {
         JSON(members: [("id", JSON(key.id(in: set))), ("__deleted", JSON(true))] as [(PropertyName, JSON)])
     }
 
-    /// The record that stands for a row which is there still, and which the query no longer has.
+    /// Returns the record for a row that still exists and has left the query.
     func leaver(_ key: EntityKey) -> JSON { leaver(key.id(in: set)) }
 
-    /// The same of a record.
+    /// Returns the same for a record's id.
     func leaver(_ id: RecordID) -> JSON {
         JSON(
             members: [("id", JSON(id)), ("__deleted", JSON(true)), ("@removed", ["reason": "changed"])]
                 as [(PropertyName, JSON)])
     }
 
-    /// A row without its key, which nobody can store: as it came, so that it is set aside with its reason.
+    /// Returns a row without its key, which cannot be stored, unchanged, so that it is set aside with its reason.
     func unnamed(_ entity: JSON) -> JSON {
         guard entity.kind == .object else { return entity }
         return JSON(members: content(of: entity))
     }
 
-    /// The version of an entity without a tag.
+    /// Returns the version of an entity without a tag.
     func contentVersion(of entity: JSON) -> String { Self.contentMark + digest(content(of: entity)) }
 
-    /// The body of a request that creates a row.
+    /// Returns the body of a request that creates a row.
     ///
     /// - Parameters:
-    ///   - key: the properties of the key that the row brings.
-    ///   - clientID: the id that the row keeps; nil where its key is the id.
+    ///   - key: the properties of the key that the row provides.
+    ///   - clientID: the id that the row keeps; nil if its key is the id.
     func body(ofNew record: JSON, key: [(PropertyName, JSON)], clientID: RecordID?) -> JSON {
         var members = key
         if let name = set.clientID, let clientID { members.append((name, JSON(clientID.text))) }
         return JSON(members: members + rest(of: record, without: set.notCreatable))
     }
 
-    /// The body of a request that changes properties of a row, without those of which the service ignores it.
+    /// Returns the body of a request that changes properties of a row, without those that the service ignores.
     func body(ofChanges record: JSON) -> JSON { JSON(members: rest(of: record, without: set.notUpdatable)) }
 
-    /// The body of a request that replaces a row.
+    /// Returns the body of a request that replaces a row.
     func body(ofWhole record: JSON, key: EntityKey) -> JSON {
         JSON(members: key.members(in: set, version: version) + rest(of: record, without: []))
     }
 
-    /// What a request says of a row beside its key and the id that a client gave it.
+    /// Returns the members of a request's body beside the key and the client's id.
     private func rest(of record: JSON, without ignored: Set<PropertyName>) -> [(PropertyName, JSON)] {
         let left = ignored.union(set.key.map(\.name)).union(set.clientID.map { [$0] } ?? [])
         return (record.members ?? []).compactMap { column, value in
@@ -94,13 +94,13 @@ struct RowForm: Sendable {
             if column == "id" || left.contains(name) || column.text.hasPrefix("__") || column.text.hasPrefix("@") {
                 return nil
             }
-            // A row always has the time of its change: who does not know it does not take it away.
+            // A row always has the time of its change: a record without it must not remove it.
             if name == set.updatedAt, value.isNull { return nil }
             return (name, EdmValue.toWire(value, type: set.types[name], version: version))
         }
     }
 
-    /// The record with the service's names and values, as filters in its words ask for them.
+    /// Returns the record with the service's names and values, for filters in the service's terms.
     func entity(of record: JSON) -> JSON {
         var entity = record
         entity["id"] = nil
@@ -116,7 +116,7 @@ struct RowForm: Sendable {
         return entity
     }
 
-    /// The properties, as a record has them, in the order in which they came.
+    /// Returns the properties in the form of a record, in the order in which they came.
     private func content(of entity: JSON) -> [(PropertyName, JSON)] {
         var members: [(PropertyName, JSON)] = []
         for (name, value) in entity.members ?? [] where !isID(name) && !isAnnotation(name, value) {
@@ -152,14 +152,14 @@ struct RowForm: Sendable {
         return EdmValue.fromWire(value, type: type, version: version)
     }
 
-    /// A time with its zone; one that has none is in UTC.
+    /// Returns a time with its zone; one without a zone is in UTC.
     private func utc(_ time: JSON) -> JSON {
         guard let text = time.string else { return .null }
         return Timestamp(text) == nil && Timestamp(text + "Z") != nil ? JSON(text + "Z") : time
     }
 
-    /// A digest of the content that does not depend on the order of the properties. A key `ID` is not in it: records of older
-    /// stores do not have it.
+    /// Returns a digest of the content that does not depend on the order of the properties. A key `ID` is not in it:
+    /// records of older stores do not have it.
     private func digest(_ members: [(PropertyName, JSON)]) -> String {
         let key = set.singleKey.flatMap { $0.name.text.lowercased() == "id" ? $0.name : nil }
         let sorted = members.filter { $0.0 != key }.sorted { $0.0 < $1.0 }

@@ -16,7 +16,7 @@ struct RowRead {
         form = RowForm(set: set, version: transport.exchange.version)
     }
 
-    /// The answer to `GET /tables/T/id`.
+    /// Returns the answer to `GET /tables/T/id`.
     func lookup(_ id: RecordID) async throws -> Response {
         guard let key = try await key(of: id) else { return Self.missing }
         let condition = request.head.headerFields[.ifNoneMatch].map { [("If-None-Match", $0)] } ?? []
@@ -25,9 +25,9 @@ struct RowRead {
 
     static var missing: Response { ODataTransport.refusal(404, "the service has no row with that id") }
 
-    /// The row with that key as an answer with its record, or the service's refusal.
+    /// Returns the row with that key as an answer with its record, or the service's refusal.
     ///
-    /// - Parameter id: what the record is called here.
+    /// - Parameter id: the record's local id.
     func read(_ key: EntityKey, as id: RecordID?, _ fields: [(String, String)] = []) async throws -> Response {
         let exchange = transport.exchange
         let get = exchange.request(.get, exchange.path(of: key, in: set), for: request, fields: fields)
@@ -42,12 +42,12 @@ struct RowRead {
         return ODataTransport.response(200, record, like: response)
     }
 
-    /// The record of an answer with one entity; nil where there is none, or one without its key.
+    /// Returns the record of an answer with one entity; nil if there is none, or one without its key.
     ///
     /// - Parameters:
-    ///   - id: what the record is called here.
-    ///   - key: the key of the row that was meant; nil while the service has not assigned it. The record of another row
-    ///     keeps its own id, and absent where it has no name here.
+    ///   - id: the record's local id.
+    ///   - key: the key of the requested row; nil until the service has assigned it. The record of another row keeps
+    ///     its own id; without one the result is nil.
     func record(in response: Response, as id: RecordID? = nil, _ key: EntityKey? = nil) throws -> JSON? {
         guard !response.body.isEmpty, let entity = try SetPage.entity(try response.body.json, of: set) else {
             return nil
@@ -60,10 +60,10 @@ struct RowRead {
         return record
     }
 
-    /// The key of the row that has that id here; nil where there is none.
+    /// Returns the key of the row with that local id; nil if there is none.
     func key(of id: RecordID) async throws -> EntityKey? {
         guard let property = set.clientID else { return EntityKey(id: id, in: set) }
-        // Rows that were not made by a client of ours have their key for an id.
+        // Rows that were not created by our clients have their key as id.
         let filter = FilterForm(set: set, version: form.version)
         let condition = QueryExpression.binary(.eq, .column(property), .literal(.string(id.text)))
         guard case .some(let text) = try filter.filter(condition) else { return nil }
@@ -93,7 +93,7 @@ struct RowRead {
         return EntityKey(row: row, in: set, version: form.version)
     }
 
-    /// Whether the row does not say that it was made here for another record.
+    /// Whether the row does not claim to be created for another record.
     private func bears(_ id: RecordID, _ row: JSON) -> Bool {
         guard let property = set.clientID, let held = row[property]?.string else { return true }
         return RecordID(held).isSame(as: id)

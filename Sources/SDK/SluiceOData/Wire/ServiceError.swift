@@ -6,14 +6,14 @@ internal import SluiceWire
     internal import Foundation
 #endif
 
-/// An answer that ends what was begun, and is the answer to all of it: the service is away, wants to know who asks, or asks
-/// for patience. Whoever waits for an answer tries again by its rules.
+/// A refusal that ends a whole operation and answers all of it: the service is unavailable, requires a login, or asks
+/// to wait. The waiting caller tries again by its own rules.
 struct ServiceRefusal: Error {
     let response: Response
 
-    /// Nil for an answer that says something of what was asked for.
+    /// Nil for an answer about the requested content.
     ///
-    /// - Parameter resource: what was asked for besides rows, for who reads of the refusal.
+    /// - Parameter resource: the request's other target than rows, for readers of the refusal.
     init?(_ response: Response, to resource: String? = nil) {
         guard response.status == 403 || AnswerStatus.isPassing(response.status) || response.status >= 500 else {
             return nil
@@ -26,15 +26,16 @@ struct ServiceRefusal: Error {
     }
 }
 
-/// What a service says of its refusal, in JSON or XML, as one text (OData v2, JSON Format, section 7; OData JSON Format
-/// 4.01, section 21; SAP's `innererror.errordetails`).
+/// A service's error message, in JSON or XML, as one text (OData v2, JSON Format, section 7; OData JSON Format 4.01,
+/// section 21; SAP's `innererror.errordetails`).
 enum ServiceError {
-    /// Bodies beyond this many bytes hold no message worth reading.
+    /// Larger bodies in bytes hold no message worth reading.
     private static let longest = 1 << 16
-    /// How many details are reported.
+    /// The largest number of reported details.
     private static let mostDetails = 20
 
-    /// The body of a refusal in the form that the client reads, `{"error": …, "code": …}`; nil where it says nothing.
+    /// Returns the body of a refusal in the form that the client reads, `{"error": …, "code": …}`; nil if it has no
+    /// message.
     static func document(_ body: Body) -> JSON? {
         let bytes = body.bytes
         guard !bytes.isEmpty, bytes.count <= longest else { return nil }
@@ -52,15 +53,15 @@ enum ServiceError {
 
     private static func error(in document: JSON) -> JSON? { document["error"] ?? document["odata.error"] }
 
-    /// The text of the error in a document; nil where there is none. A service may send the head of an answer before its
-    /// rows are read: an error that comes then stands beside them (OData JSON Format 4.01, section 21).
+    /// Returns the text of the error in a document; nil if there is none. A service may send the head of an answer
+    /// before its rows are read: a later error then stands beside them (OData JSON Format 4.01, section 21).
     static func said(in document: JSON) -> String? {
         guard let error = error(in: document), !error.isNull, error.bool != false else { return nil }
         let texts = error.string.map { [$0] } ?? texts(error)
         return texts.isEmpty ? "an error without a text" : texts.joined(separator: "; ")
     }
 
-    /// The error of an answer that began well.
+    /// Returns the error of an answer that began with success.
     static func beside(_ said: String, of table: String) -> SluiceError {
         SluiceError(
             .serverFailure, "the service's answer has an error beside its content, which may be incomplete: \(said)",

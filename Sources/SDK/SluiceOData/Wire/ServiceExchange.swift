@@ -3,11 +3,11 @@ package import SluiceBase
 package import SluiceWire
 internal import Synchronization
 
-/// One service, as requests reach it: its version's header fields, its cookies, and the token that SAP's services want
-/// with each change against forged requests.
+/// One service with the state of its requests: its version's header fields, its cookies, and the token against forged
+/// requests that SAP's services require with each change.
 ///
-/// A change that is refused for want of the token is sent once more with one; from then on all changes carry it. Many
-/// tasks may ask at once: a token is fetched for all of them.
+/// A change that is refused for a missing token is sent once more with one; from then on all changes carry it. Tasks
+/// that need it at the same time share one request.
 final class ServiceExchange: Sendable {
     private struct State {
         var token: String?
@@ -19,7 +19,7 @@ final class ServiceExchange: Sendable {
     private let inner: any Transport
     private let state = Mutex(State())
     private let fetching = SharedReading<String?>()
-    /// The cookies and tokens that the service gave: what it refuses may repeat them.
+    /// The cookies and tokens from the service: its refusals may repeat them.
     private let given = CredentialBook()
 
     init(version: ODataVersion, endpoint: Endpoint, inner: any Transport) {
@@ -28,13 +28,13 @@ final class ServiceExchange: Sendable {
         self.inner = inner
     }
 
-    /// What the adapter sets itself, or what the tables wire alone knows.
+    /// Fields that the adapter sets itself, or that belong to the tables wire.
     private static let replaced: Set<String> = [
         "accept", "content-type", "content-length", "if-match", "if-none-match", "prefer", "zumo-api-version",
         "content-encoding",
     ]
 
-    /// A request to the service with the header fields of the one that asked for it.
+    /// Returns a request to the service with the header fields of the original one.
     func request(
         _ method: HTTPRequest.Method, _ path: String, for origin: Request, fields: [(String, String)] = [],
         body: JSON? = nil
@@ -53,7 +53,7 @@ final class ServiceExchange: Sendable {
         return request
     }
 
-    /// The path of an address below the service's root, with the endpoint's own query and these parameters.
+    /// Returns the path of an address below the service's root, with the endpoint's own query and these parameters.
     func path(_ segments: [String], _ parameters: [(name: String, value: String)] = []) -> String {
         // A dollar stays as it is: `$metadata`.
         let path = segments.map { "/" + PercentEncoding.query($0, keeping: "$'(),=") }.joined()
@@ -62,18 +62,18 @@ final class ServiceExchange: Sendable {
         return endpoint.path + path + query
     }
 
-    /// The path of a row.
+    /// Returns the path of a row.
     func path(of key: EntityKey, in set: EntitySet) -> String {
         path(["\(set.name)(\(key.predicate(in: set, version: version)))"])
     }
 
-    /// The path of a link to a page of the set.
+    /// Returns the path of a link to a page of the set.
     func path(of link: String, to set: EntitySet) throws(SluiceError) -> String {
         let base = path([set.name]).prefix { $0 != "?" }
         return try ServiceLink.path(of: link, from: String(base), endpoint: endpoint)
     }
 
-    /// Sends a request. A refusal says in JSON what the service said, in whatever form.
+    /// Sends a request. The body of a refusal becomes JSON with the service's message, in any format.
     func send(_ request: Request) async throws -> Response {
         var response = try await passed(request)
         let isChange = request.head.method != .get && request.head.method != .head
@@ -84,13 +84,13 @@ final class ServiceExchange: Sendable {
         return told(response)
     }
 
-    /// A refusal that says in JSON what the service said.
+    /// Returns a refusal with the service's message as JSON.
     func told(_ response: Response) -> Response {
         guard response.status >= 400 else { return response }
         var response = response
         if let document = ServiceError.document(response.body) { response.body = Body(json: document) }
         response.body = given.hiding(response.body)
-        // Somebody holds a lock for a while (RFC 4918, section 11.3): the same request may be taken later.
+        // Another client holds a lock for a while (RFC 4918, section 11.3): the same request may succeed later.
         if response.status == 423 { response.head.status = .serviceUnavailable }
         return response
     }
@@ -101,11 +101,11 @@ final class ServiceExchange: Sendable {
         csrf.flatMap { response.head.headerFields[$0] }?.lowercased() == "required"
     }
 
-    /// Sends a request to another origin: what the service has given is the service's alone, and what that origin gives is
-    /// not kept.
+    /// Sends a request to another origin. The service's cookies and tokens are not sent there, and those of that origin
+    /// are not kept.
     func passedElsewhere(_ request: Request) async throws -> Response { try await inner.send(request) }
 
-    /// Sends a request with the service's cookies and token, as it is.
+    /// Sends a request unchanged except for the service's cookies and token.
     func passed(_ request: Request) async throws -> Response {
         var request = request
         let (token, cookies) = state.withLock { ($0.token, $0.cookies) }
@@ -154,7 +154,7 @@ final class ServiceExchange: Sendable {
         }
     }
 
-    /// A token other than the one that was refused; nil where the service gives none.
+    /// Returns a token other than the refused one; nil if the service gives none.
     private func freshToken(insteadOf used: String?, for request: Request) async throws -> String? {
         @Sendable func known() -> String? { state.withLock { $0.token }.flatMap { $0 == used ? nil : $0 } }
         if let token = known() { return token }
@@ -170,7 +170,7 @@ final class ServiceExchange: Sendable {
     }
 
     private func fetchToken(for request: Request) async throws -> String? {
-        // With the slash at the end: without it some services redirect, and the token is lost.
+        // With the slash at the end: some services redirect without it, and the token is lost.
         var fetch = self.request(.get, endpoint.path + "/", for: request, fields: [("X-CSRF-Token", "Fetch")])
         fetch.context = RequestContext(source: request.context.source, limits: request.context.limits)
         let response = try await passed(fetch)
@@ -181,19 +181,20 @@ final class ServiceExchange: Sendable {
     }
 }
 
-/// The executor that the calling task prefers, for a task that works for several callers: who runs all work on one thread
-/// gets that too.
+/// Returns the executor that the calling task prefers, for a task that works for several callers: with one thread for
+/// all work, that thread is used too.
 func currentTaskExecutor() -> (any TaskExecutor)? {
     withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
 }
 
-/// A link of an answer, to a next page or to changes, as a path to ask the service for: its query is taken as it is, and of
-/// its path what it names below the service's root (``PageLink``).
+/// Converts a link of an answer, to a next page or to changes, to a path for requests. Its query is used as it is; of
+/// its path only the part below the service's root is used (``PageLink``).
 package enum ServiceLink {
-    /// The path with query. A relative link is one below the service's root.
+    /// Returns the path with query. A relative link is below the service's root.
     ///
-    /// - Parameter base: the path of the set to whose pages links lead, without a query.
-    /// - Throws: ``SluiceError`` of code `brokenProtocol` for what is no address of HTTP, and for one with a step upwards.
+    /// - Parameter base: the path of the set whose pages the links lead to, without a query.
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` for an address other than HTTP, and for one with a step
+    ///   upwards.
     package static func path(of link: String, from base: String, endpoint: Endpoint) throws(SluiceError) -> String {
         let path: String
         let query: Substring
@@ -215,8 +216,8 @@ package enum ServiceLink {
         return query.isEmpty ? mended : "\(mended)?\(PercentEncoding.mended(query))"
     }
 
-    /// A linked path as the service is reached here. Most links lead to the set itself; of another one the folders that its
-    /// server and this client both know are found.
+    /// Returns a linked path below this client's root. Most links lead to the set itself; for others the folders that
+    /// its server and this client have in common are found.
     private static func local(_ linked: Substring, _ base: Substring, _ root: String) -> String {
         if PageLink.isSame(linked, base, below: root) { return String(base) }
         if linked == root || linked.hasPrefix(root + "/") { return String(linked) }

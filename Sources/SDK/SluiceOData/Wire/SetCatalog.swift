@@ -3,7 +3,7 @@ internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
-/// The entity sets of one service, by its metadata, which is read once, and by the settings.
+/// The entity sets of one service, from its metadata, which is read once, and from the settings.
 final class SetCatalog: Sendable {
     private let exchange: ServiceExchange
     private let settings: ODataSettings
@@ -20,9 +20,9 @@ final class SetCatalog: Sendable {
         self.settings = settings
     }
 
-    /// The set of that name.
+    /// Returns the set of that name.
     ///
-    /// - Throws: ``SluiceError`` of code `notFound` where the service has none, of the metadata's and the network's.
+    /// - Throws: ``SluiceError`` of code `notFound` if the service has none; errors of the metadata and the network.
     func set(_ name: String, for request: Request) async throws -> EntitySet {
         if let set = try known(name) { return set }
         let model = try await model(for: request)
@@ -32,14 +32,14 @@ final class SetCatalog: Sendable {
         return set
     }
 
-    /// The set of that name, as far as it is known without a request; nil where the metadata has to be read for it.
+    /// Returns the set of that name, if it is known without a request; nil if the metadata has to be read for it.
     func known(_ name: String) throws(SluiceError) -> EntitySet? {
         let (set, model) = state.withLock { ($0.sets[name], $0.model) }
         if let set { return set }
         return try self.set(name, model)
     }
 
-    /// The set by the settings and, where they do not name its key, by the model; nil where that has no such set.
+    /// Returns the set by the settings and, if they do not name its key, by the model; nil if that has no such set.
     private func set(_ name: String, _ model: EdmModel?) throws(SluiceError) -> EntitySet? {
         let table = settings.tables[name]
         var set: EntitySet
@@ -59,7 +59,7 @@ final class SetCatalog: Sendable {
         return found
     }
 
-    /// The service's metadata. Many tasks may ask at once: it is read for all of them.
+    /// Returns the service's metadata. Tasks that need it at the same time share one request.
     private func model(for request: Request) async throws -> EdmModel {
         if let model = state.withLock({ $0.model }) { return model }
         let model = try await reading.value { try await self.read(for: request) }

@@ -1,19 +1,19 @@
 internal import SluiceBase
 
-/// An answer to a read of a set, whatever form the service gives it: `{"d": {"results": […]}}`, `{"d": […]}` or
-/// `{"value": […]}` (OData v2, JSON Format, section 5; OData JSON Format 4.01, section 13).
+/// An answer to a read of a set, in any form of a service: `{"d": {"results": […]}}`, `{"d": […]}` or `{"value": […]}`
+/// (OData v2, JSON Format, section 5; OData JSON Format 4.01, section 13).
 struct SetPage {
-    /// What stands where a row is expected.
+    /// The items in the place of rows.
     var rows: [JSON]
     var nextLink: String?
     var deltaLink: String?
-    /// How many rows match in all, which v2 writes as a text.
+    /// The number of all matching rows, which v2 writes as a text.
     var count: Int64?
-    /// Whether marks stand in the place of texts: see ``BrokenTexts``.
+    /// Whether there are marks in the place of texts: see ``BrokenTexts``.
     var isMarked = false
 
-    /// - Throws: ``SluiceError`` of code `brokenProtocol` for an answer without rows, and of code `serverFailure` for one
-    ///   that has an error beside them: more rows may be missing.
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` for an answer without rows, and of code `serverFailure` for
+    ///   one that has an error beside them: more rows may be missing.
     init(_ body: JSON, table: String) throws(SluiceError) {
         let d = body["d"]
         let holder = d?.kind == .object ? d ?? body : body
@@ -35,9 +35,10 @@ struct SetPage {
         count = number?.int ?? number?.string.flatMap { Int64($0) }
     }
 
-    /// The one entity of an answer: `{"d": {…}}`, or the object itself. Nil if there is none.
+    /// Returns the single entity of an answer: `{"d": {…}}`, or the object itself. Nil if there is none.
     ///
-    /// - Throws: ``SluiceError`` of code `serverFailure` for one with an error beside its properties, which may be missing.
+    /// - Throws: ``SluiceError`` of code `serverFailure` for one with an error beside its properties, which may be
+    ///   missing.
     static func entity(_ body: JSON, of set: EntitySet) throws(SluiceError) -> JSON? {
         let mayBeProperty = set.types["error"] != nil || set.structured.contains("error")
         if !mayBeProperty, body["error"]?.kind == .object, let said = ServiceError.said(in: body) {
@@ -47,20 +48,20 @@ struct SetPage {
         return entity.kind == .object ? entity : nil
     }
 
-    /// The meaning of an item of an answer, on whatever page it stands: the pages of a first read may hold tombstones, too.
+    /// The meaning of an item, on any page: the pages of a first read may hold tombstones, too.
     enum Change {
-        /// The row is there, with these properties.
+        /// The row exists, with these properties.
         case row
-        /// The row is gone, or has left the query, as its `reason` says.
+        /// The row is deleted, or has left the query, according to its `reason`.
         case gone(address: String?, left: Bool)
-        /// It is about a link between rows.
+        /// A change of a link between rows.
         case link
     }
 
-    /// Whether an item is a row that is there, and neither a tombstone nor about a link.
+    /// Whether an item is an existing row, and neither a tombstone nor about a link.
     static func isRow(_ item: JSON) -> Bool { if case .row = change(item) { true } else { false } }
 
-    /// Tells tombstones in the forms of 4.0, 4.01 and v2 (OData JSON Format 4.0, section 14; 4.01, section 15).
+    /// Recognizes tombstones in the forms of 4.0, 4.01 and v2 (OData JSON Format 4.0, section 14; 4.01, section 15).
     static func change(_ item: JSON) -> Change {
         let context = (item["@odata.context"] ?? item["@context"])?.string ?? ""
         if context.hasSuffix("/$link") || context.hasSuffix("/$deletedLink") { return .link }

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// Something that is read once for all tasks that ask for it at the same time.
+/// A value that is read once for all tasks that request it at the same time.
 ///
-/// A cancelled task waits no longer. When nobody waits any more the reading is cancelled, and whoever asks next begins a
+/// A cancelled task stops waiting. When no task waits any more the reading is cancelled, and the next request begins a
 /// new one.
 final class SharedReading<Value: Sendable>: Sendable {
     private typealias Waiter = CheckedContinuation<Value, any Error>
 
     private struct State {
         var task: Task<Void, Never>?
-        /// Which reading the task is: of one that was cancelled nothing is taken.
+        /// The number of the current reading, so that the result of a cancelled one is ignored.
         var number = 0
         var waiting: [Int: Waiter] = [:]
         var lastWaiter = 0
@@ -17,7 +17,7 @@ final class SharedReading<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// What the reading that is under way brings, or `read` if there is none.
+    /// Waits for the result of the current reading, or starts `read` if there is none.
     func value(_ read: @escaping @Sendable () async throws -> Value) async throws -> Value {
         let waiter = state.withLock { state in
             state.lastWaiter += 1
@@ -63,7 +63,7 @@ final class SharedReading<Value: Sendable>: Sendable {
         let (cancelled, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
             let cancelled = state.waiting.removeValue(forKey: waiter)
             guard cancelled != nil, state.waiting.isEmpty else { return (cancelled, nil) }
-            // What it brings after all is not taken.
+            // A result that still arrives is ignored.
             state.number += 1
             defer { state.task = nil }
             return (cancelled, state.task)

@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
-/// What a request in the form of the tables wire is about, by its path below the endpoint's.
+/// The target of a request in the form of the tables wire, by its path below the endpoint's.
 enum TablePath: Hashable {
     /// `tables/T`
     case table(String)

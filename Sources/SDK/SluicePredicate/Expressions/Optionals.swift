@@ -14,7 +14,7 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
         var inner = translator
         inner.bindings[variable.key] = outer
         let result = try inner.operand(transform)
-        // Values are null where what they are made of is null; conditions are not, so they remember it.
+        // Values are null if an operand is null. Conditions are never null, so they remember it.
         guard RHS.Output.self == Bool.self || RHS.Output.self == Bool?.self else { return result }
         if case .column = result { return result }
         return .optional(try inner.condition(transform), isNull: try translator.isNull(outer))

@@ -48,7 +48,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         throw PredicateRefusal.error(of: path)
     }
 
-    /// What queries have a function for.
+    /// Translates properties of a value for which queries have a function.
     private static func part(
         _ path: AnyKeyPath, of operand: PredicateOperand, _ translator: PredicateTranslator
     ) throws(SluiceError) -> QueryExpression? {
@@ -124,7 +124,7 @@ extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
 }
 
 extension PredicateTranslator {
-    /// Whether the element is within the bounds, as far as there are any.
+    /// Returns the condition that the element is within the existing bounds.
     func isWithin(
         _ lower: PredicateOperand?, _ upper: PredicateOperand?, _ includesUpper: Bool, _ element: PredicateOperand
     ) throws(SluiceError) -> QueryExpression {
@@ -136,7 +136,7 @@ extension PredicateTranslator {
     }
 }
 
-/// A range that was made outside of the predicate.
+/// A range that was created outside of the predicate.
 protocol RangeOperand {
     var operand: PredicateOperand { get }
 }

@@ -6,12 +6,12 @@ public import SluiceCore
     public import Foundation
 #endif
 
-// Foundation's types as they stand in records: as servers send them, and as constants of predicates are compared.
+// Foundation's types in their form in records: as sent by servers, and as compared with constants of predicates.
 
 extension Date: JSONSingleValue {
     package static var expectation: String { "the text of a time" }
 
-    /// To the microsecond. A `Date` is a double of seconds since 2001, and every other reckoning of it rounds.
+    /// To the microsecond. A `Date` is a double of seconds since 2001, and every other arithmetic on it rounds.
     package init?(json: JSON) {
         guard let time = json.string.flatMap({ Timestamp($0) }) else { return nil }
         let perSecond = Timestamp.ticksPerSecond
@@ -71,7 +71,7 @@ extension Decimal: JSONSingleValue {
     package var json: JSON? { JSONNumber(text: description).map { JSON($0) } }
 }
 
-/// In small letters, as servers and this library make ids; Foundation writes capitals.
+/// In small letters, as servers and this library generate ids; Foundation writes capitals.
 extension UUID: JSONSingleValue {
     package static var expectation: String { "the text of a UUID" }
 

@@ -1,11 +1,11 @@
 internal import CSQLite
 internal import SluiceCore
 
-/// Keys that are made of others: PBKDF2 with HMAC-SHA512, by the library that encrypts.
+/// Derives keys from secrets: PBKDF2 with HMAC-SHA512, computed by the encrypting library.
 enum KeyDerivation {
-    /// A key of 32 bytes.
+    /// Derives a key of 32 bytes.
     ///
-    /// - Throws: ``SluiceError`` of code `storeLibraryMissing` where the library cannot be asked for it.
+    /// - Throws: ``SluiceError`` of code `storeLibraryMissing` if the library has no function for it.
     static func key(of secret: SecretBytes, salt: [UInt8], rounds: Int32) throws -> StoreKey {
         _ = try SQLiteLibrary.cipher()
         guard let bytes = try bytes(of: secret, salt: salt, rounds: rounds) else {
@@ -14,7 +14,7 @@ enum KeyDerivation {
         return StoreKey(bytes)
     }
 
-    /// The same, once the library is open; nil where it cannot be asked.
+    /// Derives the key with the library, which must be open; nil if the library has no function for it.
     static func bytes(of secret: SecretBytes, salt: [UInt8], rounds: Int32) throws -> SecretBytes? {
         var isDerived = false
         let key = try SecretBytes(count: StoreKey.byteCount) { place in

@@ -4,13 +4,13 @@ package import SluiceCore
 
 /// One connection to a database file, for one thread at a time.
 ///
-/// Every failure is thrown as a ``SluiceError`` of a store code, with the ``SQLiteFailure`` behind it.
+/// Every failure is thrown as a ``SluiceError`` of a store code, with the ``SQLiteFailure`` as its cause.
 package final class SQLiteConnection {
-    /// How the file is opened.
+    /// The access with which the file is opened.
     package enum Access: Sendable {
-        /// Reading and writing; a file that is not there is made.
+        /// Reading and writing; a missing file is created.
         case readWriteCreate
-        /// Reading and writing a file that is there.
+        /// Reading and writing an existing file.
         case readWrite
         /// Reading only.
         case readOnly
@@ -23,16 +23,16 @@ package final class SQLiteConnection {
     /// Whether the file is encrypted.
     package var isEncrypted: Bool { database.isEncrypted }
     let database: SQLiteHandle
-    /// What the store knows of the tables in the file.
+    /// The tables in the file, as this connection last read them.
     var catalog = RecordCatalog()
-    /// Where SQLite's hook notes the length of the write-ahead log.
+    /// The length of the write-ahead log, noted by SQLite's hook.
     let logLength: UnsafeMutablePointer<Int32>
     /// The length of the log, in pages, at which a checkpoint is tried next.
     var nextCheckpoint = 0
     private var statements: [StatementText: SQLiteStatement] = [:]
 
-    /// Opens the file, in the file system that SQLite knows by that name, or its default one. Nothing is read of it
-    /// yet, so that what is no database is found out by the first statement.
+    /// Opens the file, in the file system that SQLite knows by that name, or its default one. Reads nothing yet: a file
+    /// that is no database is refused by the first statement.
     package init(
         path: String, access: Access = .readWriteCreate, busyTimeout: Duration = .seconds(5),
         fileSystem: String? = nil, library: SQLiteLibrary = .system
@@ -47,7 +47,7 @@ package final class SQLiteConnection {
         logLength = .allocate(capacity: 1)
         logLength.initialize(to: 0)
         setBusyTimeout(busyTimeout)
-        // A misspelt column is an error and not a text; a hostile file cannot call what it should not.
+        // A misspelt column is an error and not a text; a hostile file cannot call unsafe functions.
         for (option, flag) in [
             (CSQLITE_DBCONFIG_DQS_DML, 0), (CSQLITE_DBCONFIG_DQS_DDL, 0), (CSQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
             (CSQLITE_DBCONFIG_DEFENSIVE, 1),
@@ -57,7 +57,7 @@ package final class SQLiteConnection {
         for function in QueryFunctions.sqlFunctions { try database.register(function) }
     }
 
-    /// The same for a file that may be encrypted. The key is not held against the file yet.
+    /// Opens a file that may be encrypted. The key is not checked against the file yet.
     convenience init(
         path: String, access: Access = .readWriteCreate, busyTimeout: Duration = .seconds(5),
         fileSystem: String? = nil, cipher: StoreCipher?, library: SQLiteLibrary? = nil, isNew: Bool = false
@@ -67,21 +67,21 @@ package final class SQLiteConnection {
             library: library ?? cipher?.library ?? .system)
         guard let cipher else { return }
         // Some libraries are built to move pages at each commit. That is settled with the first page, and with a key
-        // the form of that is fixed.
+        // the page format is fixed.
         if isNew { try execute("PRAGMA auto_vacuum = NONE") }
         try cipher.key.withBytes { try database.setKey($0) }
         try execute(StoreCipher.form(of: "main"))
-        // Else it writes to the program's standard error what the typed errors say already.
+        // Else SQLCipher writes failures to standard error, which the typed errors already report.
         _ = try? run("PRAGMA cipher_log_level = NONE")
     }
 
     deinit {
-        // A statement that somebody holds may keep the handle open for longer than the hook's memory is there.
+        // A statement that is still held may keep the handle open after the hook's memory is freed.
         _ = api.pointee.wal_hook(handle, nil, nil)
         logLength.deallocate()
     }
 
-    /// How long a statement waits for another connection's lock.
+    /// Sets the time that a statement waits for another connection's lock.
     func setBusyTimeout(_ timeout: Duration) {
         _ = api.pointee.busy_timeout(handle, Int32(clamping: timeout.milliseconds))
     }
@@ -90,7 +90,7 @@ package final class SQLiteConnection {
 
     // MARK: Statements
 
-    /// The statement of that text, ready for use: prepared once, then kept.
+    /// Returns the statement of that text, ready for use: prepared once, then cached.
     package func statement(_ sql: String) throws(SluiceError) -> SQLiteStatement {
         let key = StatementText(sql: sql)
         if let kept = statements[key] {
@@ -98,7 +98,7 @@ package final class SQLiteConnection {
             return kept
         }
         let prepared = try prepare(sql)
-        // Queries of users differ without end; what was prepared long ago is let go rather than kept for ever.
+        // Users' queries are unlimited in number, so the cache is emptied rather than growing without end.
         if statements.count >= 256 { statements = [:] }
         statements[key] = prepared
         return prepared
@@ -120,12 +120,12 @@ package final class SQLiteConnection {
         return SQLiteStatement(handle: prepared, database: database)
     }
 
-    /// Runs one or more statements that have no parameters and whose rows nobody wants.
+    /// Runs one or more statements without parameters, and ignores their rows.
     package func execute(_ sql: String) throws(SluiceError) {
         guard api.pointee.exec(handle, sql, nil, nil, nil) == Int32(CSQLITE_OK) else { throw database.failure() }
     }
 
-    /// Runs one statement with those values for its parameters, and gives back its rows.
+    /// Runs one statement with those values for its parameters, and returns its rows.
     @discardableResult
     package func run(_ sql: String, _ values: [SQLValue] = []) throws(SluiceError) -> [[SQLValue]] {
         let statement = try statement(sql)
@@ -136,8 +136,8 @@ package final class SQLiteConnection {
         return rows
     }
 
-    /// The integer that a statement of one row and column gives, or 0. SQLCipher gives the numbers of some pragmas as
-    /// text.
+    /// Returns the integer of a statement with one row and column, or 0. SQLCipher returns the numbers of some pragmas
+    /// as text.
     package func integer(_ sql: String, _ values: [SQLValue] = []) throws(SluiceError) -> Int64 {
         switch try run(sql, values).first?.first {
         case .integer(let value): value
@@ -146,7 +146,7 @@ package final class SQLiteConnection {
         }
     }
 
-    /// How many rows the latest INSERT, UPDATE or DELETE changed.
+    /// The number of rows that the latest INSERT, UPDATE or DELETE changed.
     package var changes: Int { Int(api.pointee.changes(handle)) }
 
     // MARK: Transactions
@@ -154,7 +154,7 @@ package final class SQLiteConnection {
     /// Whether a transaction is open.
     var isInTransaction: Bool { api.pointee.get_autocommit(handle) == 0 }
 
-    /// How a transaction begins.
+    /// The statement with which a transaction begins.
     package enum TransactionKind: String, Sendable {
         /// Reads first; a read transaction sees one unchanging state from its first statement on.
         case deferred = "BEGIN DEFERRED"
@@ -177,7 +177,7 @@ package final class SQLiteConnection {
         }
     }
 
-    /// Commits the open transaction. It is rolled back where that fails.
+    /// Commits the open transaction, and rolls it back if the commit fails.
     func commit(_ kind: TransactionKind = .immediate) throws(SluiceError) {
         do {
             try execute("COMMIT")
@@ -188,7 +188,7 @@ package final class SQLiteConnection {
         }
     }
 
-    /// Runs `body` as a part of the open transaction, which goes on without it if it throws.
+    /// Runs `body` in a savepoint of the open transaction. If it throws, only its own writes are rolled back.
     func part<Result>(_ body: () throws -> Result) throws -> Result {
         try run("SAVEPOINT part")
         do {
@@ -196,21 +196,21 @@ package final class SQLiteConnection {
             try run("RELEASE part")
             return result
         } catch {
-            // Some failures end the whole transaction; then there is no part left to take back.
+            // Some failures end the whole transaction; then there is no savepoint left to roll back.
             if isInTransaction { try execute("ROLLBACK TO part; RELEASE part") }
             throw error
         }
     }
 
-    /// Takes the open transaction back, if there still is one.
+    /// Rolls back the open transaction, if there still is one.
     func rollBack() {
         // SQLite has rolled back by itself after some failures (a full disk, say).
         if isInTransaction { try? execute("ROLLBACK") }
     }
 
-    /// Takes a refused commit's place in the log. Where only its sync failed, the log's file holds the commit whole,
-    /// and who opened the store after a kill would find it; so a commit that changes nothing is written over its
-    /// beginning. It does that even where its own sync fails.
+    /// Overwrites a refused commit in the log. If only its sync failed, the log's file holds the whole commit, and the
+    /// next opening after a kill would find it. So a commit that changes nothing is written over its beginning, even if
+    /// its own sync fails too.
     private func coverRefusedCommit() {
         guard let version = try? integer("PRAGMA user_version") else { return }
         try? execute("BEGIN IMMEDIATE; PRAGMA user_version = \(version); COMMIT")
@@ -226,8 +226,8 @@ extension Duration {
     }
 }
 
-/// A statement's text by its bytes. Two names that Swift's `String` takes for equal, as the composed and the decomposed
-/// form of a letter, are two names in SQL, and their statements must not stand for each other.
+/// A statement's text, compared by its bytes. Swift's `String` takes the composed and the decomposed form of a letter
+/// for equal. In SQL they are two names, so their statements must not stand for each other.
 struct StatementText: Hashable {
     let sql: String
 
@@ -237,8 +237,8 @@ struct StatementText: Hashable {
 }
 
 extension SQLiteConnection {
-    /// Notes the length of the write-ahead log after each commit. Turning automatic checkpoints off must come first,
-    /// for it takes the hook's place.
+    /// Notes the length of the write-ahead log after each commit. Automatic checkpoints must be turned off first,
+    /// because they use the same hook.
     func watchLog() {
         _ = api.pointee.wal_hook(
             handle,
@@ -251,8 +251,8 @@ extension SQLiteConnection {
     /// The length of the log in pages after the latest commit of this connection.
     var logPages: Int { Int(logLength.pointee) }
 
-    /// Checkpoints, and says how long the log is and how much of it is in the file. A failure moves nothing and loses
-    /// nothing: the log stays, and the next checkpoint takes it.
+    /// Checkpoints, and returns the log's length and the number of its pages that are in the file. A failure loses
+    /// nothing: the log stays for the next checkpoint.
     func checkpoint(_ mode: Int32) -> (length: Int, moved: Int) {
         var length: Int32 = -1
         var moved: Int32 = -1

@@ -1,11 +1,11 @@
 internal import CSQLite
 internal import SluiceCore
 
-/// What SQLite said went wrong: the error behind a ``SluiceError`` of the store.
+/// An error reported by SQLite: the cause of a ``SluiceError`` of the store.
 struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The extended result code.
     package var code: Int32
-    /// SQLite's own words.
+    /// SQLite's own message.
     package var reason: String
 
     package init(code: Int32, reason: String) {
@@ -18,8 +18,9 @@ struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The result code without its extension.
     var primaryCode: Int32 { code & 0xFF }
 
-    /// Whether the statement is right but too large for SQLite (sqlite.org/limits.html): the only statements that grow
-    /// are made from queries. Before 3.46 its parser holds 100 symbols, which is 15 to 40 functions inside each other.
+    /// Whether the statement is valid but too large for SQLite (sqlite.org/limits.html). The only statements that grow
+    /// are generated from queries. Before 3.46 the parser's stack holds 100 symbols, which is 15 to 40 nested
+    /// functions.
     private var isAboutSize: Bool {
         [
             "parser stack overflow", "too many terms in", "Expression tree is too large", "too many SQL variables",
@@ -27,7 +28,7 @@ struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible {
         ].contains { reason.contains($0) }
     }
 
-    /// The error as the store's user sees it. `path` is the file's.
+    /// Returns the error for the store's user. `path` is the file's.
     func error(path: String, table: String? = nil) -> SluiceError {
         let (code, message): (SluiceError.Code, String)
         switch primaryCode {
@@ -39,7 +40,7 @@ struct SQLiteFailure: Error, Sendable, Hashable, CustomStringConvertible {
             (code, message) = (
                 .storeBusy, "the store \(path) is locked by another process or connection; try again"
             )
-        // SQLCipher's export has the code of a statement's error, and SQLite's reason.
+        // SQLCipher's export reports the code of a statement's error, and SQLite's reason.
         case Int32(CSQLITE_FULL),
             _ where reason.hasSuffix("database or disk is full"):
             (code, message) = (.storeFull, "no space is left for the store \(path); nothing of this was written")

@@ -1,12 +1,12 @@
 internal import CSQLite
 internal import SluiceCore
 
-/// The owner of a database handle: it is closed when the connection and its last statement are gone.
+/// Owns a database handle, which is closed when the connection and its last statement are gone.
 final class SQLiteHandle {
     let path: String
     let api: UnsafePointer<csqlite_api>
     let pointer: OpaquePointer
-    /// Whether it was given a key.
+    /// Whether the database was given a key.
     private(set) var isEncrypted = false
 
     init(path: String, flags: Int32, fileSystem: String?, library: SQLiteLibrary) throws(SluiceError) {
@@ -39,7 +39,7 @@ final class SQLiteHandle {
         isEncrypted = true
     }
 
-    /// What SQLite says of its latest failure.
+    /// Returns SQLite's latest failure as an error.
     func failure() -> SluiceError {
         let code = api.pointee.extended_errcode(pointer)
         let reason = api.pointee.errmsg(pointer).map { String(cString: $0) } ?? ""
@@ -50,7 +50,7 @@ final class SQLiteHandle {
                 "the key does not open the store \(path), or its first page is damaged; it was left as it is",
                 cause: failure)
         }
-        // What SQLCipher says in the midst of a statement of a page that was changed: an error without words of its own.
+        // SQLCipher reports a changed page in the middle of a statement with this code and no message of its own.
         if isEncrypted, code == Int32(CSQLITE_ERROR), reason == "SQL logic error" {
             return SluiceError(.storeCorrupt, "a page of the store \(path) is damaged", cause: failure)
         }
@@ -59,19 +59,19 @@ final class SQLiteHandle {
 }
 
 extension SQLiteHandle {
-    /// Makes a function of queries known to SQL.
+    /// Registers a function of queries with SQL.
     func register(_ function: SQLFunction) throws(SluiceError) {
         let box = Unmanaged.passRetained(RegisteredFunction(function.body, api))
         let code = api.pointee.create_function_v2(
             pointer, function.name, Int32(clamping: function.argumentCount),
             Int32(CSQLITE_UTF8 | CSQLITE_DETERMINISTIC | CSQLITE_INNOCUOUS), box.toOpaque(),
             api == csqlite_system() ? callOfLinked : callOfLoaded, nil, nil, release)
-        // Where it fails, SQLite has released the box already.
+        // On failure SQLite has released the box already.
         if code != Int32(CSQLITE_OK) { throw failure() }
     }
 }
 
-/// What SQLite keeps for a registered function: the body, and the table of the library that calls it.
+/// A registered function's user data in SQLite: the body, and the table of the library that calls it.
 private final class RegisteredFunction {
     let body: @Sendable ([SQLValue]) -> SQLValue
     let api: UnsafePointer<csqlite_api>
@@ -118,12 +118,12 @@ private final class RegisteredFunction {
     }
 }
 
-/// Where text of no length begins: a nil pointer would mean NULL.
+/// The address of a text without bytes: a nil pointer would mean NULL.
 private var noText: UnsafePointer<CChar> {
     UnsafeRawPointer(("" as StaticString).utf8Start).assumingMemoryBound(to: CChar.self)
 }
 
-// The table is in the box, so the box must be had without it: each library has a callback of its own.
+// The table is in the box, so the box must be found without it: each library has its own callback.
 private let callOfLinked: csqlite_function = { context, count, values in
     call(csqlite_system().pointee.user_data(context), context, count, values)
 }

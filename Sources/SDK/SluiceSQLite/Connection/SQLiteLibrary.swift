@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// One SQLite library: the functions that every call goes through.
 ///
-/// The table that it points to is filled once, never changes and lives as long as the process; that is why the type may
-/// be `Sendable` unchecked.
+/// The table that it points to is filled once, never changes and lives as long as the process; therefore the type may
+/// be unchecked `Sendable`.
 package struct SQLiteLibrary: @unchecked Sendable {
     package let functions: UnsafePointer<csqlite_api>
 
@@ -19,10 +19,10 @@ package struct SQLiteLibrary: @unchecked Sendable {
 }
 
 extension SQLiteLibrary {
-    /// SQLCipher 4, opened when it is first asked for.
+    /// SQLCipher 4, opened on first use.
     ///
-    /// - Throws: ``SluiceError`` of code `storeLibraryMissing` where it is not installed or too old. It is looked for
-    ///   again the next time.
+    /// - Throws: ``SluiceError`` of code `storeLibraryMissing` if it is not installed or too old. The next call looks
+    ///   for it again.
     package static func cipher() throws(SluiceError) -> SQLiteLibrary {
         let outcome = opened.withLock { opened -> Result<SQLiteLibrary, SluiceError> in
             if let opened { return .success(opened) }
@@ -38,8 +38,8 @@ extension SQLiteLibrary {
     private static let remedy =
         "install the package libsqlcipher1 (Debian 13, Ubuntu 24.04; on Debian 12 from bookworm-backports)"
 
-    /// The library's file. An environment variable may name another, one that was built with other algorithms for
-    /// example; but not to a program that has more rights than who started it.
+    /// The library's file. An environment variable may name another, for example a build with other algorithms. The
+    /// variable is ignored in a program that has more rights than the user who started it.
     private static var file: String {
         if let named = csqlite_variable("SLUICE_SQLCIPHER"), named.pointee != 0 { return String(cString: named) }
         #if canImport(Darwin)
@@ -71,7 +71,7 @@ extension SQLiteLibrary {
 }
 
 extension SQLiteConnection {
-    /// The version of SQLCipher that the connection is made by, such as `4.6.1 community`; empty for another library.
+    /// The version of SQLCipher behind the connection, such as `4.6.1 community`; empty for another library.
     var cipherVersion: String {
         guard case .text(let version)? = try? run("PRAGMA cipher_version").first?.first else { return "" }
         return version

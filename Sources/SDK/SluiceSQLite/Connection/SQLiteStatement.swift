@@ -1,7 +1,7 @@
 package import CSQLite
 package import SluiceCore
 
-/// A prepared statement of a connection. It is for the thread that uses the connection.
+/// A prepared statement of a connection, used on the connection's thread.
 ///
 /// Parameters and columns are numbered as in SQLite: parameters from 1, columns from 0.
 package final class SQLiteStatement {
@@ -81,7 +81,7 @@ package final class SQLiteStatement {
 
     // MARK: Running
 
-    /// Goes on to the next row, and says whether there is one.
+    /// Steps to the next row, and returns whether there is one.
     package func step() throws(SluiceError) -> Bool {
         switch api.pointee.step(handle) {
         case Int32(CSQLITE_ROW): return true
@@ -99,7 +99,7 @@ package final class SQLiteStatement {
         _ = api.pointee.reset(handle)
     }
 
-    /// Makes the statement ready for its next use, and forgets what was bound.
+    /// Makes the statement ready for its next use, and clears its bindings.
     package func reset() {
         _ = api.pointee.reset(handle)
         _ = api.pointee.clear_bindings(handle)
@@ -139,10 +139,10 @@ package final class SQLiteStatement {
         return Array(UnsafeRawBufferPointer(start: bytes, count: Int(api.pointee.column_bytes(handle, index))))
     }
 
-    /// The bytes of the row's texts, and as many as numbers have.
+    /// The size of the row's texts in bytes, plus 8 for each other value.
     var rowBytes: Int {
         (0..<columnCount).reduce(0) { sum, index in
-            // To ask how long a number is would make a text of it.
+            // Asking for a number's length would convert it to text.
             columnType(index) == Int32(CSQLITE_TEXT) ? sum + (withText(index) { $0.count } ?? 0) : sum + 8
         }
     }

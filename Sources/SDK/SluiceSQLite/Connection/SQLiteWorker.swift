@@ -7,9 +7,9 @@ package actor SQLiteWorker {
     private nonisolated let executor: SQLiteExecutor
     private var open: (@Sendable () throws -> SQLiteConnection)?
     private var connection: SQLiteConnection?
-    /// The transaction that is open for further writes to join.
+    /// The open transaction that further writes may join.
     private var shared: SharedTransaction?
-    /// How many writes have been asked for and have not begun.
+    /// The number of writes that were requested and have not begun.
     private nonisolated let coming = Atomic<Int>(0)
 
     /// The actor's jobs run on its queue.
@@ -23,14 +23,14 @@ package actor SQLiteWorker {
 
     /// Runs `body` with the connection, alone.
     ///
-    /// - Throws: what `body` throws, and ``SluiceError`` of code `storeClosed` after ``close(_:)``.
+    /// - Throws: any error of `body`, and ``SluiceError`` of code `storeClosed` after ``close(_:)``.
     package func run<Result: Sendable>(_ body: @Sendable (SQLiteConnection) throws -> Result) throws -> Result {
         commitShared()
         return try body(try connected())
     }
 
-    /// As ``run(_:)`` on the calling thread, which waits for what is under way: for callers that no thread of Swift's pool
-    /// is lost with.
+    /// Runs `body` as ``run(_:)`` does, but blocks the calling thread until its turn. Only for callers outside Swift's
+    /// thread pool.
     package nonisolated func runHere<Result: Sendable>(
         _ body: @Sendable (SQLiteConnection) throws -> Result
     ) throws -> Result {
@@ -49,11 +49,11 @@ package actor SQLiteWorker {
 
     /// Runs `body` as a transaction, which is committed when this returns.
     ///
-    /// Each commit waits for the disk. So where several tasks write at the same time, their transactions become parts
-    /// of one: each is taken back alone if its body throws, and none returns before the whole is committed. If that
-    /// fails, each runs again alone, so that no write fails for what another one did.
+    /// Each commit waits for the disk. So the transactions of tasks that write at the same time become parts of one:
+    /// each is rolled back alone if its body throws, and none returns before the whole is committed. If that fails,
+    /// each runs again alone, so that no write fails because of another.
     ///
-    /// - Parameter frame: what is done around a commit.
+    /// - Parameter frame: the steps around a commit.
     package nonisolated func write<Result: Sendable>(
         _ frame: TransactionFrame, _ body: @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
@@ -82,7 +82,7 @@ package actor SQLiteWorker {
         }
     }
 
-    /// A part that ends the shared transaction lets those before it go on first.
+    /// Runs `body` as a part. The part that commits the shared transaction yields, so that earlier parts go on first.
     private func part<Result: Sendable>(
         _ frame: TransactionFrame, _ body: @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
@@ -124,12 +124,12 @@ package actor SQLiteWorker {
         return result
     }
 
-    /// Whether nobody else joins the transaction.
+    /// Whether no other write is waiting to join the transaction.
     private func isLast(_ transaction: SharedTransaction) -> Bool {
         coming.load(ordering: .relaxed) == 0 || transaction.isFull
     }
 
-    /// Commits what waits for others to join.
+    /// Commits the open shared transaction, if there is one.
     private func commitShared() {
         guard let transaction = shared else { return }
         shared = nil
@@ -138,7 +138,7 @@ package actor SQLiteWorker {
 
     /// Closes the connection, after `last` has run with it if it was ever opened. Closing twice is allowed.
     package func close(_ last: @Sendable (SQLiteConnection) throws -> Void = { _ in }) throws {
-        // With it goes a connection that nobody has used.
+        // This also releases a connection that was never used.
         open = nil
         commitShared()
         guard let connection else { return }

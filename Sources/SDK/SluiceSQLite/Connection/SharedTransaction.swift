@@ -1,13 +1,13 @@
 internal import SluiceCore
 
-/// What is done around the transactions of a connection.
+/// The steps around the transactions of a connection.
 package struct TransactionFrame: Sendable {
-    /// Before one begins; what it returns ends it, come what may.
+    /// Runs before a transaction begins. The returned closure runs at its end, whether it succeeded or not.
     var begin: @Sendable () throws -> @Sendable () -> Void
-    /// In the transaction, before it is committed; what it returns is done when that has succeeded.
+    /// Runs in the transaction, before the commit. The returned closure runs after a successful commit.
     var beforeCommit: @Sendable (SQLiteConnection) throws -> @Sendable (SQLiteConnection) -> Void
 
-    /// A frame; by default nothing is done.
+    /// Creates a frame; by default it does nothing.
     package init(
         begin: @escaping @Sendable () throws -> @Sendable () -> Void = { {} },
         beforeCommit: @escaping @Sendable (SQLiteConnection) throws -> @Sendable (SQLiteConnection) -> Void = { _ in
@@ -19,12 +19,13 @@ package struct TransactionFrame: Sendable {
     }
 }
 
-/// An open transaction of a worker's connection, and who waits for its commit. It is for the worker's thread.
+/// An open transaction of a worker's connection, with the tasks that wait for its commit. It is for the worker's
+/// thread.
 final class SharedTransaction {
     /// The transaction could not be committed as a whole: its parts run again, each alone.
     struct Lost: Error {}
 
-    /// How many parts one has at the most, and for how long it takes up new ones.
+    /// The largest number of parts, and the time during which new ones may join.
     private static let mostParts = 256
     private static let longest = Duration.milliseconds(20)
 
@@ -33,11 +34,11 @@ final class SharedTransaction {
     private let end: @Sendable () -> Void
     private let begun = ContinuousClock.now
     private var waiting: [CheckedContinuation<Void, any Error>] = []
-    /// What came of it, once it is over: who comes to wait only then is told at once. A task may leave the worker on its way
-    /// to the wait, where it prefers another executor.
+    /// The outcome, once the transaction is over: a task that begins to wait only then gets it at once. A task may
+    /// leave the worker on its way to the wait, if it prefers another executor.
     private var outcome: Result<Void, Lost>?
 
-    /// Begins one.
+    /// Begins a transaction.
     init(_ frame: TransactionFrame, _ connection: SQLiteConnection) throws {
         self.frame = frame
         self.connection = connection
@@ -50,7 +51,7 @@ final class SharedTransaction {
         }
     }
 
-    /// Whether it is to be committed although others wait to join it.
+    /// Whether the transaction is to be committed although others wait to join it.
     var isFull: Bool { waiting.count >= Self.mostParts || ContinuousClock.now - begun > Self.longest }
 
     /// Waits for the commit.
@@ -66,7 +67,7 @@ final class SharedTransaction {
         }
     }
 
-    /// Commits it for the one part that it has.
+    /// Commits the transaction for its only part.
     func commit() throws {
         let done = try frame.beforeCommit(connection)
         try connection.commit()
@@ -74,17 +75,17 @@ final class SharedTransaction {
         end()
     }
 
-    /// Takes it back.
+    /// Rolls the transaction back.
     func giveUp() {
         connection.rollBack()
         connection.catalog.forget()
         end()
     }
 
-    /// Notes that a part was taken back.
+    /// Notes that a part was rolled back.
     func partFailed() { connection.catalog.forget() }
 
-    /// Commits it, and tells those who wait for it: that it is done, or that it is ``Lost``.
+    /// Commits the transaction, and resumes the waiting parts: with success, or with ``Lost``.
     func commitForAll() {
         do {
             // Some failures of a part end the whole transaction.

@@ -1,15 +1,15 @@
 internal import SluiceCore
 
-/// What a connection needs for one encrypted file: the library, and the key as that takes it.
+/// A connection's access to one encrypted file: the library, and the key in the library's form.
 struct StoreCipher: Sendable {
-    /// How often SQLCipher 4 hashes a passphrase.
+    /// The number of PBKDF2 rounds that SQLCipher 4 uses for a passphrase.
     static let rounds: Int32 = 256_000
-    /// How many bytes at the start of a file are the salt.
+    /// The length of the salt at the start of a file, in bytes.
     static let saltCount = 16
 
-    /// The form of encrypted pages, which is not the one that SQLCipher takes by itself: larger ones, since each costs
-    /// much by itself (a nonce, a keyed hash that is set up) and a pull writes pages all over an index; and the hash
-    /// that processors have instructions for. To be said when the key is, before anything is read or written.
+    /// The form of encrypted pages, which is not SQLCipher's default. Pages are larger, because each costs a nonce and
+    /// a keyed hash, and a pull writes pages all over an index. The hash is one that processors have instructions for.
+    /// Must be set along with the key, before anything is read or written.
     ///
     /// - Parameter database: the name that the connection knows the file by.
     static func form(of database: String) -> String {
@@ -19,12 +19,12 @@ struct StoreCipher: Sendable {
     let library: SQLiteLibrary
     /// The key, as the library takes it.
     let key: SecretBytes
-    /// The salt, which is what the file begins with.
+    /// The salt, stored as the first bytes of the file.
     let salt: [UInt8]
 
-    /// For a file with that salt, or for a new one where there is none yet.
+    /// Prepares access to a file with that salt, or to a new file if the salt is empty.
     ///
-    /// A passphrase is hashed here and once, so that not every connection has to.
+    /// A passphrase is hashed here and once, so that not every connection has to do it.
     ///
     /// - Throws: ``SluiceError`` of code `storeLibraryMissing`.
     init(_ encryption: StoreEncryption, salt found: [UInt8]) throws {
@@ -37,7 +37,7 @@ struct StoreCipher: Sendable {
         switch encryption.secret {
         case .key(let secret): key = try SecretText.keyLiteral(secret.bytes, salt: salt)
         case .passphrase(let secret):
-            // Where the library cannot be asked for the key, SQLCipher itself has to make it, for each connection anew.
+            // If the library has no function to derive the key, SQLCipher itself derives it, once for each connection.
             let derived = try KeyDerivation.bytes(of: secret.bytes, salt: salt, rounds: Self.rounds)
             key = try derived.map { try SecretText.keyLiteral($0, salt: salt) } ?? secret.bytes
         }

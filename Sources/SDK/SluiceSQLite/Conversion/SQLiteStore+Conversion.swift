@@ -3,15 +3,15 @@ public import SluiceCore
 extension SQLiteStore {
     /// Encrypts a plain store, takes the encryption away, or gives an encrypted one another key.
     ///
-    /// The store is written anew, which takes as much room again and about as long as copying it. The new file is
-    /// compared with the old one before it takes the name, so that at every moment one whole store stands there, also
-    /// when the process is killed; then the old file, which has no name any more, is overwritten, and so is its log. It
-    /// has the mode, the owner and the group of the old one.
+    /// The store is rewritten, which needs as much room again and takes about as long as copying it. The new file is
+    /// compared with the old one before it takes the name. So at every moment one whole store stands there, also if the
+    /// process is killed. Then the old file, which has no name any more, is overwritten, and so is its log. The new
+    /// file has the mode, the owner and the group of the old one.
     ///
-    /// Old content can be elsewhere still: what a killed process had not overwritten yet, and what the disk keeps by
-    /// itself (an SSD writes elsewhere, a file system may copy), is beyond reach. A file that has a second name (a hard
-    /// link, as some snapshots are) is left as it is. And what a recovery has set aside stays readable: look for
-    /// `.damaged-` and `-rescued` after the store's name, and remove what you no longer need.
+    /// Old content can survive elsewhere, out of reach: in a file that a killed process had not overwritten yet, or in
+    /// the disk's own copies (an SSD writes elsewhere, a file system may copy). A file with a second name (a hard link,
+    /// as in some snapshots) is left as it is. Files set aside by a recovery stay readable: look for `.damaged-` and
+    /// `-rescued` after the store's name, and remove the ones you no longer need.
     ///
     /// ```swift
     /// let key = try StoreKey.random()
@@ -21,14 +21,14 @@ extension SQLiteStore {
     /// ```
     ///
     /// - Parameters:
-    ///   - path: the store's file, which nobody may have open.
-    ///   - source: what it is encrypted with; nil for a plain one.
-    ///   - target: what it is to be encrypted with; nil for a plain one.
+    ///   - path: the store's file, which must not be open anywhere.
+    ///   - source: its current encryption; nil for a plain store.
+    ///   - target: its new encryption; nil for a plain store.
     ///   - environment: told before and after the new file takes the old one's place, as ``CommitPoint/key``.
-    /// - Throws: ``SluiceError`` of code `storeBusy` where it is open, here or in another process; `storeKeyRefused`,
-    ///   `storeEncrypted` or `storeNotEncrypted` where `source` is not what it is encrypted with; `storeCorrupt` for a
-    ///   damaged one; `storeFull`; `storeLibraryMissing`; `recordMissing` where there is no file; `storeInputOutput`,
-    ///   also where the new file is in its place and the old one could not be overwritten.
+    /// - Throws: ``SluiceError`` of code `storeBusy` if it is open, here or in another process; `storeKeyRefused`,
+    ///   `storeEncrypted` or `storeNotEncrypted` if `source` is not its encryption; `storeCorrupt` for a damaged store;
+    ///   `storeFull`; `storeLibraryMissing`; `recordMissing` if there is no file; `storeInputOutput`, also if the new
+    ///   file is in place and the old one could not be overwritten.
     public static func convert(
         path: String, from source: StoreEncryption?, to target: StoreEncryption?, options: Options = Options(),
         environment: SyncEnvironment = .system

@@ -7,15 +7,15 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// Bytes that nobody else is to see: on pages of their own, which are not swapped out and in no core dump where the
-/// system allows that, and wiped when the last who has them lets go.
+/// Secret bytes on memory pages of their own. If the system allows it, these are not swapped out and in no core dump.
+/// They are wiped when the last owner releases them.
 ///
-/// They are written once, before anyone else has them; that is why the type may be `Sendable` unchecked.
+/// They are written once, before anyone else has them; therefore the type may be unchecked `Sendable`.
 final class SecretBytes: @unchecked Sendable {
     let count: Int
     private let pages: UnsafeMutableRawBufferPointer
 
-    /// Room for so many bytes, filled by `body`.
+    /// Allocates so many bytes, filled by `body`.
     init(count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
         let size = Int(sysconf(Int32(_SC_PAGESIZE)))
         let length = max(1, (count + size - 1) / size) * size
@@ -33,7 +33,7 @@ final class SecretBytes: @unchecked Sendable {
         try body(UnsafeMutableRawBufferPointer(rebasing: pages[..<count]))
     }
 
-    /// A copy of bytes.
+    /// Copies bytes.
     convenience init(_ bytes: some Collection<UInt8>) throws {
         try self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
     }

@@ -8,13 +8,13 @@ internal import SluiceCore
 
 /// Files that hold a key or a passphrase.
 enum SecretFile {
-    /// The longest that is read.
+    /// The largest size that is read, in bytes.
     static let maximumSize = 4096
 
-    /// What is in the file.
+    /// Returns the content of the file.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a file that everyone may read, that is empty or too
-    ///   long, `storeInputOutput` where it cannot be read.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a file that is readable for everyone, empty or too long,
+    ///   `storeInputOutput` if it cannot be read.
     static func content(of path: String) throws -> SecretBytes {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure(path, "read") }
@@ -27,7 +27,7 @@ enum SecretFile {
                 .invalidArgument, "everyone may read or write the file \(path), which is to be secret; chmod 600 it")
         }
         var count = 0
-        // A pipe has no size, so the longest that may be is read.
+        // A pipe has no size, so the largest allowed size is read.
         let content = try SecretBytes(count: maximumSize + 1) { place in
             while count < place.count, let rest = place.baseAddress.map({ $0 + count }) {
                 let more = read(descriptor, rest, place.count - count)
@@ -43,7 +43,7 @@ enum SecretFile {
         return try content.withBytes { try SecretBytes($0[..<count]) }
     }
 
-    /// Makes the file, for its owner only.
+    /// Creates the file, for its owner only.
     static func make(_ bytes: SecretBytes, at path: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(path, "made") }
@@ -52,7 +52,7 @@ enum SecretFile {
             try fill(descriptor, with: bytes, path)
             try StoreFiles.syncFolder(of: path)
         } catch {
-            // A part of a key opens nothing, and would be in the way of the whole one.
+            // A partly written key opens nothing, and would block the whole one.
             unlink(path)
             throw error
         }

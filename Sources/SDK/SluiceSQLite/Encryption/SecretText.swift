@@ -2,15 +2,15 @@ internal import SluiceCore
 
 /// Secrets as hexadecimal digits.
 enum SecretText {
-    /// Two digits for each byte.
+    /// Returns two digits for each byte.
     static func hexadecimal(_ bytes: SecretBytes) throws -> SecretBytes {
         try SecretBytes(count: 2 * bytes.count) { place in
             bytes.withBytes { write($0, to: place, at: 0) }
         }
     }
 
-    /// The literal that SQLCipher takes for a key that it is not to derive first, with the salt of the file after it
-    /// where that is not to be its own choice.
+    /// Returns the literal of a key that SQLCipher must not derive again. The salt of the file follows it, unless
+    /// SQLCipher is to choose one.
     static func keyLiteral(_ key: SecretBytes, salt: [UInt8] = []) throws -> SecretBytes {
         try SecretBytes(count: 3 + 2 * (key.count + salt.count)) { place in
             place[0] = UInt8(ascii: "x")

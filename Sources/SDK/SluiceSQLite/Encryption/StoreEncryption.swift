@@ -1,8 +1,8 @@
 internal import SluiceCore
 
-/// What a store is encrypted with: SQLCipher 4, AES-256 and a keyed hash for each page.
+/// The encryption of a store: SQLCipher 4, AES-256 and a keyed hash for each page.
 ///
-/// The library is opened when the first encrypted store is; who has none does not need it.
+/// The library is opened with the first encrypted store; without one it is not needed.
 public struct StoreEncryption: Sendable {
     enum Secret: Sendable {
         case key(StoreKey)
@@ -11,10 +11,10 @@ public struct StoreEncryption: Sendable {
 
     let secret: Secret
 
-    /// With that key.
+    /// Encrypts with that key.
     public static func key(_ key: StoreKey) -> StoreEncryption { .init(secret: .key(key)) }
 
-    /// With a key that is derived from that passphrase.
+    /// Encrypts with a key that is derived from that passphrase.
     public static func passphrase(_ passphrase: StorePassphrase) -> StoreEncryption {
         .init(secret: .passphrase(passphrase))
     }
@@ -27,7 +27,7 @@ extension StoreEncryption: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A passphrase, of which the key of a store is derived: PBKDF2 with HMAC-SHA512, 256,000 rounds, and a salt that
+/// A passphrase, from which the key of a store is derived: PBKDF2 with HMAC-SHA512, 256,000 rounds, and a salt that
 /// stands in the file. That costs a good part of a second each time the store is opened; a ``StoreKey`` costs nothing.
 ///
 /// It is kept on memory of its own and wiped when the last copy of this value is gone. No description and no dump shows
@@ -35,7 +35,7 @@ extension StoreEncryption: CustomStringConvertible, CustomReflectable {
 public struct StorePassphrase: Sendable {
     let bytes: SecretBytes
 
-    /// That passphrase, as UTF-8.
+    /// Creates a passphrase from text, as UTF-8.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for an empty one.
     public init(_ text: String) throws {
@@ -43,10 +43,10 @@ public struct StorePassphrase: Sendable {
         bytes = try SecretBytes(text.utf8)
     }
 
-    /// The passphrase in a file, without the line's end.
+    /// Reads the passphrase from a file, without the line's end.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for an empty file, or one that everyone may read;
-    ///   `storeInputOutput` where it cannot be read.
+    ///   `storeInputOutput` if it cannot be read.
     public init(file path: String) throws {
         bytes = try SecretFile.content(of: path).withBytes { content in
             var text = content[...]

@@ -1,21 +1,21 @@
 internal import SluiceCore
 
-/// A key of 32 bytes, for a store that is encrypted with it and nothing else.
+/// A key of 32 bytes, used directly and without derivation to encrypt a store.
 ///
-/// It is kept on memory of its own and wiped when the last copy of this value is gone. What it was made of, an array
-/// say, is its maker's to wipe. No description and no dump shows it.
+/// It is kept on memory of its own and wiped when the last copy of this value is gone. The caller must wipe its source,
+/// such as an array. No description and no dump shows it.
 ///
 /// ```swift
 /// let key = try StoreKey(file: "/run/credentials/sync/key")
 /// let store = try SQLiteStore(path: "todos.db", encryption: .key(key))
 /// ```
 public struct StoreKey: Sendable {
-    /// How many bytes a key has.
+    /// The length of a key in bytes.
     public static let byteCount = 32
 
     let bytes: SecretBytes
 
-    /// A key of those bytes.
+    /// Creates a key from those bytes.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` unless they are 32.
     public init(_ bytes: some Collection<UInt8>) throws {
@@ -27,7 +27,7 @@ public struct StoreKey: Sendable {
 
     init(_ bytes: SecretBytes) { self.bytes = bytes }
 
-    /// A new key, from the system's source of randomness.
+    /// Creates a new key, from the system's source of randomness.
     public static func random() throws -> StoreKey {
         try StoreKey(
             SecretBytes(count: byteCount) { place in
@@ -38,10 +38,10 @@ public struct StoreKey: Sendable {
             })
     }
 
-    /// The key in a file: 32 bytes, or 64 hexadecimal digits and perhaps a line's end.
+    /// Reads the key from a file: 32 bytes, or 64 hexadecimal digits and perhaps a line's end.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a file that holds anything else, or that others than its
-    ///   owner and its group may read; `storeInputOutput` where it cannot be read.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a file with any other content, or one that users outside
+    ///   its group may read; `storeInputOutput` if it cannot be read.
     public init(file path: String) throws {
         let content = try SecretFile.content(of: path)
         if let key = try content.withBytes(Self.parse) {
@@ -52,7 +52,7 @@ public struct StoreKey: Sendable {
         }
     }
 
-    /// The key that 64 hexadecimal digits are.
+    /// Reads the key from 64 hexadecimal digits.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for any other text.
     public init(hexadecimal text: String) throws {
@@ -65,7 +65,7 @@ public struct StoreKey: Sendable {
 
     /// Writes the key to a new file of 64 hexadecimal digits that only its owner may read.
     ///
-    /// - Throws: ``SluiceError`` of code `storeInputOutput` where it cannot be written, or is there already.
+    /// - Throws: ``SluiceError`` of code `storeInputOutput` if it cannot be written, or exists already.
     public func write(toFile path: String) throws {
         try SecretFile.make(SecretText.hexadecimal(bytes), at: path)
     }

@@ -4,12 +4,12 @@
     internal import Darwin
 #endif
 
-/// Which file a path leads to: another one that comes to the same name is not the same file.
+/// The identity of the file at a path: another file that gets the same name is not the same file.
 package struct FileIdentity: Sendable, Hashable {
     private let device: UInt64
     private let number: UInt64
 
-    /// Nil where there is no file.
+    /// Nil if there is no file.
     package init?(_ path: String) {
         var info = stat()
         guard stat(path, &info) == 0 else { return nil }

@@ -6,17 +6,17 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// The file beside a store whose lock is the store's lease. The kernel releases the lock when the process ends; one
-/// that stands still keeps it, until the file is taken away from under it.
+/// The file beside a store whose lock is the store's lease. The kernel releases the lock when the process ends. A
+/// process that hangs keeps it, until the file is removed.
 struct LeaseFile: Sendable {
-    /// What the store's path has after it.
+    /// The suffix after the store's path.
     static let suffix = "-lease"
     /// The file's path.
     let path: String
 
-    /// The lease, or nil if somebody has it.
+    /// Takes the lease, or returns nil if somebody has it.
     ///
-    /// - Throws: ``SluiceError`` of code `storeInputOutput` where the file cannot be made.
+    /// - Throws: ``SluiceError`` of code `storeInputOutput` if the file cannot be created.
     func take() throws -> StoreLease? {
         while true {
             let mode = StoreFolder.mode(beside: String(path.dropLast(Self.suffix.count)))
@@ -30,20 +30,20 @@ struct LeaseFile: Sendable {
                 if reason == EWOULDBLOCK { return nil }
                 throw failure(reason)
             }
-            // A file that was taken away between opening and locking is nobody's lease.
+            // A file that was removed between opening and locking is nobody's lease.
             if isStillHere(descriptor) { return StoreLease { Self.giveBack(descriptor) } }
             _ = close(descriptor)
         }
     }
 
-    /// Unlocks before it closes: a process that this one is just starting has the descriptor too until its program
+    /// Unlocks before it closes. A process that this one is just starting holds the descriptor too until its program
     /// runs, and would keep the lock.
     private static func giveBack(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
         _ = close(descriptor)
     }
 
-    /// Takes the lease away from whoever has it: its lock is on a file that nobody finds any more.
+    /// Takes the lease away from its holder, by removing the file that the holder's lock is on.
     func breakUp() throws {
         if unlink(path) != 0, errno != ENOENT { throw failure(errno) }
     }

@@ -6,9 +6,9 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// Calls to the file system about files that stand in the place of a store, each throwing `storeInputOutput`.
+/// Calls to the file system about files in the place of a store. Each throws `storeInputOutput`.
 enum StoreFiles {
-    /// Renames a file; one that has the name already is gone.
+    /// Renames a file, replacing one that has the name already.
     static func move(_ from: String, to: String) throws {
         try call(rename(from, to), "rename", from)
     }
@@ -27,7 +27,7 @@ enum StoreFiles {
         try call(result, "remove", path)
     }
 
-    /// Has the disk keep the file's content.
+    /// Syncs the file's content to the disk.
     static func sync(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         try call(descriptor, "sync", path)
@@ -35,7 +35,7 @@ enum StoreFiles {
         try call(fsync(descriptor), "sync", path)
     }
 
-    /// Has the disk keep the names in the file's folder.
+    /// Syncs the names in the file's folder to the disk.
     static func syncFolder(of path: String) throws { try sync(StoreFolder.folder(of: path)) }
 
     /// Gives the file the mode, the owner and the group of another.
@@ -49,7 +49,7 @@ enum StoreFiles {
         try call(chmod(path, wanted.st_mode & 0o7777), "give the mode of the store to", path)
     }
 
-    /// - Throws: where the result of a system call is negative.
+    /// - Throws: if the result of a system call is negative.
     static func call(_ result: Int32, _ what: String, _ path: String) throws {
         if result >= 0 { return }
         let reason = String(cString: strerror(errno))

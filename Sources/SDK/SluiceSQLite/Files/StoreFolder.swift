@@ -8,46 +8,46 @@ internal import SluiceCore
 
 /// The files that belong to a store.
 package enum StoreFileNames {
-    /// The endings of the names of those beside it: its log, its locks, and what a daemon keeps there.
+    /// The suffixes of the files beside the store: its log, its locks, and a daemon's files.
     static let suffixes = ["", "-wal", "-shm", "-lock", LeaseFile.suffix, "-daemon", ".sock"]
 
-    /// The paths of all, whether they are there or not.
+    /// Returns the paths of all, whether they exist or not.
     package static func all(_ store: String) -> [String] { suffixes.map { store + $0 } }
 }
 
-/// Who may read what stands beside a store.
+/// Paths and permissions of the files beside a store.
 enum StoreFolder {
-    /// What a new file allows: its owner only.
+    /// The mode of a new file: its owner only.
     static let fileMode: mode_t = 0o600
 
-    /// What a file beside the store allows: the same as the store does, where that is there.
+    /// Returns the mode for a file beside the store: the store's own mode, if that exists.
     static func mode(beside path: String) -> mode_t {
         var info = stat()
         return stat(path, &info) == 0 ? info.st_mode & 0o666 : fileMode
     }
 
-    /// The folder that the file is in.
+    /// Returns the folder of the file.
     static func folder(of path: String) -> String {
         guard let slash = slash(in: path) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The file's name in its folder.
+    /// Returns the file's name in its folder.
     static func name(of path: String) -> String {
         slash(in: path).map { String(path[path.utf8.index(after: $0)...]) } ?? path
     }
 
-    /// By its byte: with a mark of a letter after it, it would be another character.
+    /// Searches bytes: a `/` with a combining mark after it would be another character.
     private static func slash(in path: String) -> String.Index? { path.utf8.lastIndex(of: UInt8(ascii: "/")) }
 
-    /// Where the symbolic link leads to; nil if it is no link.
+    /// Returns the target of the symbolic link; nil if it is no link.
     static func target(ofLink path: String) -> String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         return readlink(path, &target, target.count - 1) > 0
             ? target.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } : nil
     }
 
-    /// The names in the folder that the file is in.
+    /// Returns the names in the file's folder.
     static func names(beside path: String) -> [String] {
         guard let folder = opendir(folder(of: path)) else { return [] }
         defer { closedir(folder) }
@@ -62,14 +62,14 @@ enum StoreFolder {
         return names
     }
 
-    /// Makes the folder that the file is to be in, for its owner only; the folder above has to be there. What goes
-    /// wrong shows when the file is opened.
+    /// Creates the folder of the file, for its owner only; the folder above has to exist. A failure shows when the file
+    /// is opened.
     static func makeFolder(of path: String) {
         _ = mkdir(folder(of: path), 0o700)
     }
 
-    /// Makes the file, empty and for its owner only. SQLite would leave the mode to the process, and gives its log the
-    /// mode of the file.
+    /// Creates the file, empty and for its owner only. SQLite would take the mode from the process, and gives its log
+    /// the mode of the file.
     static func makeFile(_ path: String) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, fileMode)
         if descriptor >= 0 { _ = close(descriptor) }
@@ -78,13 +78,13 @@ enum StoreFolder {
     /// Whether there is anything by that name.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// The file's size in bytes; 0 for none.
+    /// Returns the file's size in bytes; 0 for a missing file.
     static func size(of path: String) -> Int {
         var info = stat()
         return stat(path, &info) == 0 ? Int(info.st_size) : 0
     }
 
-    /// How many names (hard links) the file has; 0 for none.
+    /// Returns the number of the file's names (hard links); 0 for a missing file.
     static func links(to path: String) -> Int {
         var info = stat()
         return stat(path, &info) == 0 ? Int(clamping: info.st_nlink) : 0
@@ -96,7 +96,7 @@ enum StoreFolder {
         return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Whether anyone but its owner may read the file, and come to it through the folder.
+    /// Whether anyone but its owner may read the file, and reach it through the folder.
     static func isReadableByOthers(_ path: String) -> Bool {
         var (file, folder) = (stat(), stat())
         guard stat(path, &file) == 0, stat(self.folder(of: path), &folder) == 0 else { return false }

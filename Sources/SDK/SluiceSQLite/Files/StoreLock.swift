@@ -7,14 +7,14 @@ internal import SluiceCore
 #endif
 
 /// The lock that every writer of a store file takes, in this process or another: the kernel releases it when the
-/// process ends, however that happens.
+/// process ends, for any reason.
 ///
-/// SQLite's own lock is not enough: before 3.51.3, two connections that begin a write-ahead log anew at the same moment
+/// SQLite's own lock is not enough. Before 3.51.3, two connections that restart a write-ahead log at the same moment
 /// can damage the file, so that checkpoints need a lock around them too.
 struct StoreLock: Sendable {
     /// The store's file.
     let path: String
-    /// How long to wait for it.
+    /// The longest time to wait for the lock.
     let timeout: Duration
 
     /// Runs `body` with the lock held.
@@ -26,7 +26,7 @@ struct StoreLock: Sendable {
         return try body()
     }
 
-    /// The same around what is asynchronous: the lock is the process's, and no thread's.
+    /// Runs asynchronous `body` with the lock held: the lock belongs to the process, not to a thread.
     func holding<Result>(_ body: () async throws -> Result) async throws -> Result {
         let descriptor = try taken()
         defer { Self.release(descriptor) }
@@ -37,7 +37,7 @@ struct StoreLock: Sendable {
     struct Hold: Sendable {
         fileprivate let descriptor: Int32
 
-        /// Gives it back; to be called once.
+        /// Releases the lock; to be called once.
         func release() { StoreLock.release(descriptor) }
     }
 
@@ -64,7 +64,8 @@ struct StoreLock: Sendable {
     }
 
     private static func release(_ descriptor: Int32) {
-        // Closing alone would not release it while a process that this one is just starting has the descriptor too.
+        // Closing alone would not release the lock while a process that this one is just starting has the descriptor
+        // too.
         _ = flock(descriptor, LOCK_UN)
         _ = close(descriptor)
     }

@@ -2,7 +2,7 @@ internal import CSQLite
 public import SluiceCore
 
 extension SQLiteStore {
-    /// What the store's file is and holds. Every table is counted.
+    /// Returns the properties and contents of the store's file. Every table is counted.
     ///
     /// - Throws: ``SluiceError`` of a store code.
     public func info() async throws -> StoreInfo {
@@ -29,23 +29,23 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads the whole file, and looks whether what is in it fits together: see ``LocalStore/checkConsistency()``.
+    /// Reads the whole file, and checks that its contents are consistent: see ``LocalStore/checkConsistency()``.
     ///
-    /// Of an encrypted file the keyed hash of each page is checked too, so that no byte can have changed unseen.
+    /// In an encrypted file the keyed hash of each page is checked too, so that no byte can have changed unseen.
     ///
-    /// - Throws: ``SluiceError`` of a store code where the file cannot be read at all; `storeBusy` where a reader in
-    ///   another process keeps the log of an encrypted one.
+    /// - Throws: ``SluiceError`` of a store code if the file cannot be read at all; `storeBusy` if a reader in another
+    ///   process keeps the log of an encrypted one.
     public func check() async throws -> [StoreProblem] {
         let hashes = try await withWriter { connection in
-            // Those are of the pages in the file. What is newer in the log has to be there first, and nobody moves more
-            // of it meanwhile.
+            // The hashes cover only the file's pages. So newer pages must be moved from the log first, and the writer's
+            // lock keeps others out.
             guard connection.isEncrypted else { return [String]() }
             return try connection.problems {
                 guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
                     throw SluiceError(.storeBusy, "the store \(connection.path) is being read; try again")
                 }
-                // After 4 GiB some versions of SQLCipher look for each page in a wrong place. Those pages are read all
-                // the same below, which checks their hashes too; only free ones are not.
+                // After 4 GiB some versions of SQLCipher look for each page in a wrong place. The check below still
+                // reads those pages, which verifies their hashes; only free pages are left out.
                 let size = try connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size")
                 guard size <= 1 << 32 else { return [] }
                 return try Array(connection.lines("PRAGMA cipher_integrity_check").prefix(100))
@@ -63,8 +63,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Writes the file anew without what is free in it. It takes as much room again while it works, and everyone else
-    /// waits.
+    /// Rewrites the file without its free pages. It needs as much room again while it works, and all others wait.
     ///
     /// - Throws: ``SluiceError`` of a store code; the store then is as it was.
     public func vacuum() async throws {
@@ -76,7 +75,8 @@ extension SQLiteStore {
 }
 
 extension SQLiteConnection {
-    /// What `body` finds, and the failure that ends it unless somebody else is in the way.
+    /// Returns the findings of `body`. A failure that ends it is a finding too, unless another connection is in the
+    /// way.
     fileprivate func problems(_ body: () throws -> [String]) throws -> [String] {
         do {
             return try body()
@@ -87,54 +87,54 @@ extension SQLiteConnection {
         }
     }
 
-    /// Checks the whole file, and returns the first fault in one line; nil where there is none.
+    /// Checks the whole file, and returns the first fault in one line; nil if there is none.
     func firstDamage() throws -> String? {
-        // Before a fault SQLite names the database in a line of its own.
+        // SQLite names the database in a line of its own before a fault.
         try damage(most: 1).first.map { fault in
             let lines = fault.split(separator: "\n").filter { !$0.hasPrefix("***") }
             return lines.isEmpty ? fault : lines.joined(separator: "; ")
         }
     }
 
-    /// Checks the whole file, and returns what SQLite says of its faults.
+    /// Checks the whole file, and returns SQLite's messages about its faults.
     fileprivate func damage(most: Int) throws -> [String] {
         let lines = try lines("PRAGMA integrity_check(\(most))")
         return lines.isEmpty ? ["the check says nothing"] : lines.filter { $0 != "ok" }
     }
 
-    /// The first column of each row, as text.
+    /// Returns the first column of each row, as text.
     fileprivate func lines(_ sql: String) throws -> [String] {
         try run(sql).compactMap { if case .text(let text)? = $0.first { text } else { nil } }
     }
 }
 
-/// What a store's file is and holds.
+/// The properties and contents of a store's file.
 public struct StoreInfo: Sendable, Hashable {
     /// A table of the store.
     public struct Table: Sendable, Hashable {
-        /// Its name.
+        /// The table's name.
         public var name: String
-        /// How many records it has.
+        /// The number of its records.
         public var records: Int
-        /// How many columns are declared.
+        /// The number of declared columns.
         public var columns: Int
-        /// How many indexes are declared.
+        /// The number of declared indexes.
         public var indexes: Int
-        /// Whether the engine keeps it for itself.
+        /// Whether it is one of the engine's own tables.
         public var isOwn: Bool
     }
 
     /// The store's path, without symbolic links.
     public var path: String
-    /// The number of the format.
+    /// The version number of the file's format.
     public var format: Int
-    /// Whether it is encrypted.
+    /// Whether the file is encrypted.
     public var isEncrypted: Bool
-    /// The library that it is opened with, and its version.
+    /// The library that opened the file, with its version.
     public var library: String
     /// The file's size in bytes.
     public var size: Int
-    /// How many bytes of the file are free, and would be given back by ``SQLiteStore/vacuum()``.
+    /// The number of free bytes in the file, which ``SQLiteStore/vacuum()`` would give back.
     public var free: Int
     /// The size of the write-ahead log in bytes.
     public var log: Int

@@ -2,7 +2,7 @@ internal import SluiceCore
 
 /// The tables of records in a database file, as its table `sluice_schema` lists them.
 ///
-/// Each connection keeps a copy and reads it anew when the database's schema has changed, by whichever process.
+/// Each connection keeps a copy. It reads the copy again after any process has changed the database's schema.
 struct RecordCatalog {
     static let createSQL = """
         CREATE TABLE sluice_schema (
@@ -10,16 +10,16 @@ struct RecordCatalog {
         """
 
     private var tables: [ExactName: RecordTable] = [:]
-    /// SQLite's count of schema changes when `tables` was read; nil if it must be read anew.
+    /// SQLite's count of schema changes when `tables` was read; nil if it must be read again.
     private var version: Int64?
 
-    /// The table of that name.
+    /// Returns the table of that name.
     func table(_ name: String) -> RecordTable? { tables[ExactName(name)] }
 
     /// The tables as they are declared.
     var schemas: [TableSchema] { tables.values.map(\.schema) }
 
-    /// Makes the copy what the open transaction sees.
+    /// Updates the copy to the state that the open transaction sees.
     mutating func refresh(_ connection: SQLiteConnection) throws {
         let current = try connection.integer("PRAGMA schema_version")
         if version == current { return }
@@ -33,10 +33,10 @@ struct RecordCatalog {
         version = current
     }
 
-    /// Forgets what a transaction that was rolled back may have told.
+    /// Invalidates the copy, which may hold changes of a transaction that was rolled back.
     mutating func forget() { version = nil }
 
-    /// Declares a table, making or extending it.
+    /// Declares a table, creating or extending it.
     @discardableResult
     mutating func define(_ wanted: TableSchema, _ connection: SQLiteConnection) throws -> RecordTable {
         let held = table(wanted.name)
@@ -53,7 +53,7 @@ struct RecordCatalog {
         return defined
     }
 
-    /// Declares a table anew, whatever it was, with the records that it has.
+    /// Replaces the declaration of a table, and keeps its records.
     mutating func redeclare(_ wanted: TableSchema, _ connection: SQLiteConnection) throws {
         let checked = try StoreRules.merge(wanted, into: nil)
         let held = table(wanted.name)
@@ -63,7 +63,7 @@ struct RecordCatalog {
         guard let held else { return try note(free, connection) }
         try free.take(from: held, on: connection)
         try connection.execute("DROP TABLE \(held.quotedStorage)")
-        // Other tools find it under the name that it had.
+        // Other tools find the table under its former name.
         try note(try free.renamed(to: held.storage, on: connection), connection)
     }
 
@@ -84,7 +84,7 @@ struct RecordCatalog {
         version = try connection.integer("PRAGMA schema_version")
     }
 
-    /// The table's own name, unless SQLite keeps such names for itself or takes it for that of another table.
+    /// Returns the table's own name, unless SQLite reserves such names or takes it for the name of another table.
     private func freeStorage(for name: String) -> String {
         let taken = Set(tables.values.map { StoreRules.folded($0.storage) })
         let isReserved = ["sqlite_", "sluice_schema"].contains {

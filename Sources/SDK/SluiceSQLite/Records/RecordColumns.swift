@@ -1,6 +1,6 @@
 internal import SluiceCore
 
-/// How the values of a declared column look in SQL and back.
+/// Converts the values of declared columns to SQL and back.
 enum RecordColumns {
     /// The type that the column is declared with. A real column has none, so that SQLite converts nothing in it.
     static func declaration(_ type: TableSchema.ColumnType) -> String {
@@ -12,12 +12,12 @@ enum RecordColumns {
         }
     }
 
-    /// The integers that a real column tells from the fractions: beyond, a double skips integers.
+    /// The integers that a real column stores exactly: beyond these, a double skips integers.
     static let exactIntegers: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
 
-    /// Whether the column alone gives the value back as it was written; if not, the value is kept as text beside it.
+    /// Whether the column alone returns the value as it was written; if not, the value is kept as text beside it.
     ///
-    /// A whole number in a real column is read as an integer, `5` and not `5.0`: it is what most servers write.
+    /// A whole number in a real column is read as an integer, `5` and not `5.0`, because most servers write it so.
     static func isExact(_ value: JSON, _ type: TableSchema.ColumnType) -> Bool {
         switch (type, value.kind) {
         case (_, .null), (.string, .string), (.date, .string), (.boolean, .bool), (.json, .array), (.json, .object):
@@ -32,13 +32,13 @@ enum RecordColumns {
         }
     }
 
-    /// The integer that a double in a real column stands for.
+    /// Returns the integer that a double in a real column stands for.
     static func wholeNumber(_ double: Double) -> Int64? {
         guard let int = Int64(exactly: double), exactIntegers.contains(int) else { return nil }
         return int == 0 && double.sign == .minus ? nil : int
     }
 
-    /// The value in that column of a statement's row; nil for one that does not read as the column's type does.
+    /// Returns the value in that column of a statement's row; nil if it does not have the column's type.
     static func value(_ statement: SQLiteStatement, _ index: Int, _ type: TableSchema.ColumnType) -> JSON? {
         switch (type, statement.value(index)) {
         case (_, .null): .null
@@ -54,7 +54,7 @@ enum RecordColumns {
 }
 
 extension SQLiteStatement {
-    /// Binds a value as the column that it is for stores it.
+    /// Binds a value in its column's stored form.
     func bind(_ index: Int, _ value: ColumnValue) throws(SluiceError) {
         switch value {
         case .null: try bindNull(index)
@@ -65,7 +65,7 @@ extension SQLiteStatement {
         }
     }
 
-    /// Binds a value as a column of that type stores it.
+    /// Binds a value in the stored form of a column of that type.
     func bind(_ index: Int, _ value: JSON, declared type: TableSchema.ColumnType) throws(SluiceError) {
         switch (type, value.kind) {
         case (.string, .string), (.date, .string):

@@ -6,7 +6,7 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// The names of the members that a table has columns for: `id`, then the declared ones. They are numbered from 0.
+/// The names of the members that have a column: `id`, then the declared ones. They are numbered from 0.
 ///
 /// The names stand in one piece of memory, so that comparing one counts no references.
 struct RecordMemberNames {
@@ -36,13 +36,13 @@ struct RecordMemberNames {
     @inline(__always)
     func type(_ name: Int) -> TableSchema.ColumnType { names[name].type }
 
-    /// The number of the name, or -1.
+    /// Returns the number of the name, or -1.
     func find(_ key: UnsafeBufferPointer<UInt8>) -> Int {
         for name in names.indices where isSame(name, key) { return name }
         return -1
     }
 
-    /// The number of the name, or -1.
+    /// Returns the number of the name, or -1.
     func find(_ key: String) -> Int {
         var key = key
         return key.withUTF8 { find($0) }

@@ -1,7 +1,8 @@
 package import SluiceCore
 
 extension RecordTable {
-    /// Puts rows of a page straight from its bytes. What is stored is what ``put(_:on:)`` of each row's record stores.
+    /// Puts rows of a page straight from its bytes. The stored content equals that of ``put(_:on:)`` for each row's
+    /// record.
     ///
     /// - Throws: ``SluiceError`` of code `invalidRecord` for a row without a string id.
     package func put(_ rows: RowPage.Selection, on connection: SQLiteConnection) throws {
@@ -15,7 +16,7 @@ extension RecordTable {
                     return Int(object.end - object.start)
                 }
                 try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: lengths.max() ?? 0) { decoded in
-                    // The statement holds pointers into the page and into the room for decoded text until then.
+                    // Until then the statement holds pointers into the page and into the buffer for decoded text.
                     defer { statement.reset() }
                     var binder = RecordPageBinder(
                         self, statement, page, bytes: bytes, tokens: tokens, decoded: decoded)
@@ -50,20 +51,20 @@ struct RecordPageBinder {
     private let bytes: UnsafeBufferPointer<UInt8>
     private let tokens: UnsafeBufferPointer<JSONTape.Token>
     private let names: RecordMemberNames
-    /// For each position in a row, which of `names` stood there last: rows of one server are alike.
+    /// For each position in a row, the one of `names` that stood there last: rows of one server are alike.
     private var guesses: [Int] = []
     /// The row, counted from 1, in which each of `names` was last seen.
     private var seen: [Int]
     private var row = 0
     private var extra: [UInt8] = []
-    /// Room for the texts of a row whose escapes must be decoded, and how much of it is taken.
+    /// A buffer for the texts of a row whose escapes must be decoded, and the number of bytes in use.
     private let decoded: UnsafeMutableBufferPointer<UInt8>
     private var decodedCount = 0
 
     /// - Parameters:
-    ///   - bytes: the page's bytes, which stay where they are until the statement is reset.
+    ///   - bytes: the page's bytes, which must not move until the statement is reset.
     ///   - tokens: the page's tokens.
-    ///   - decoded: room for as many bytes as the longest row has; it stays where it is for as long.
+    ///   - decoded: a buffer as large as the longest row, which must not move either.
     init(
         _ table: RecordTable, _ statement: SQLiteStatement, _ page: RowPage, bytes: UnsafeBufferPointer<UInt8>,
         tokens: UnsafeBufferPointer<JSONTape.Token>, decoded: UnsafeMutableBufferPointer<UInt8>
@@ -80,7 +81,7 @@ struct RecordPageBinder {
 
     /// Puts the row whose object is at that index of the tape.
     ///
-    /// - Parameter members: an object of members that stand in the place of the row's own.
+    /// - Parameter members: an object whose members replace the row's own.
     mutating func put(_ object: Int, with members: JSON?) throws {
         row += 1
         extra.removeAll(keepingCapacity: true)
@@ -93,7 +94,7 @@ struct RecordPageBinder {
             let key = tokens[index]
             let name = find(key, at: position)
             if let members, name < 0 ? members[page.tape.text(key, in: bytes)] != nil : seen[name] == row {
-                // Bound already.
+                // Already bound.
             } else if name < 0 {
                 keep(key, tokens[index + 1])
             } else {
@@ -107,7 +108,7 @@ struct RecordPageBinder {
         try statement.run()
     }
 
-    /// Which of `names` a key is, or -1.
+    /// Returns the number of the key in `names`, or -1.
     private mutating func find(_ key: JSONTape.Token, at position: Int) -> Int {
         if key.flag { return names.find(page.tape.text(key, in: bytes)) }
         let key = UnsafeBufferPointer(rebasing: bytes[Int(key.start)..<Int(key.end)])
@@ -115,7 +116,7 @@ struct RecordPageBinder {
             let guess = guesses[position]
             if names.isSame(guess, key) { return guess }
         } else {
-            // A key with escapes has left no guess behind.
+            // A key with escapes left no guess.
             while guesses.count <= position { guesses.append(0) }
         }
         let name = names.find(key)
@@ -123,7 +124,7 @@ struct RecordPageBinder {
         return name
     }
 
-    /// Binds the value at an index of the tape, and says whether its column gives it back exactly.
+    /// Binds the value at an index of the tape, and returns whether its column returns it exactly.
     private mutating func bind(_ name: Int, _ index: Int) throws -> Bool {
         let token = tokens[index]
         let parameter = name + 1
@@ -153,14 +154,14 @@ struct RecordPageBinder {
         return true
     }
 
-    /// Binds a value that is worth no way of its own, as a record's would be.
+    /// Binds a rare kind of value by way of a document, as `put(_:on:)` of a record does.
     private func bindDocument(_ parameter: Int, _ index: Int, _ type: TableSchema.ColumnType) throws -> Bool {
         let value = JSON(page.tape, at: index, in: bytes)
         try statement.bind(parameter, SQLValue(value, declared: type))
         return RecordColumns.isExact(value, type)
     }
 
-    /// Binds a member that stands in the place of the row's own, as a record's would be. The id stays the row's.
+    /// Binds a member that replaces the row's own, as a record's would be. The id stays the row's.
     private mutating func bind(_ key: UnsafeBufferPointer<UInt8>, _ value: JSON) throws {
         let name = names.find(key)
         if name == 0 { return }
@@ -180,7 +181,7 @@ struct RecordPageBinder {
         extra.append(contentsOf: value.bytes())
     }
 
-    /// Binds a text where it stands: in the page, or with its escapes decoded in the room for that.
+    /// Binds a text without copying it: in the page, or in the buffer with its escapes decoded.
     @inline(__always)
     private mutating func bindText(_ parameter: Int, _ token: JSONTape.Token) throws {
         var text = source(token)
@@ -193,13 +194,13 @@ struct RecordPageBinder {
         try statement.check(statement.bindText(parameter, text, copied: false))
     }
 
-    /// The token's bytes, as they stand in the page.
+    /// Returns the token's bytes, as they stand in the page.
     @inline(__always)
     private func source(_ token: JSONTape.Token) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(rebasing: bytes[Int(token.start)..<Int(token.end)])
     }
 
-    /// Adds a member to the object of what has no column, as it stands in the page.
+    /// Adds a member to the object of properties without a column, as it stands in the page.
     private mutating func keep(_ key: JSONTape.Token, _ value: JSONTape.Token) {
         extra.append(UInt8(ascii: extra.isEmpty ? "{" : ","))
         extra.append(UInt8(ascii: "\""))
@@ -210,7 +211,7 @@ struct RecordPageBinder {
         extra.append(contentsOf: bytes[Int(value.start) - quote..<Int(value.end) + quote])
     }
 
-    /// Binds what the members of the row have left open.
+    /// Binds the parameters that the row's members have not bound.
     private mutating func finish() throws {
         if seen[0] != row { throw SluiceError(.invalidRecord, "a record has a string id that is not empty") }
         var absent: [JSON] = []

@@ -2,7 +2,7 @@ package import SluiceCore
 
 extension RecordTable {
     /// Walks over the records that match the filter, in the binary order of their ids, without holding more than one.
-    /// `body` gets a statement whose columns are the id and then `columns`, as they are stored.
+    /// `body` gets a statement with the id and then `columns`, in their stored form.
     package func scan(
         _ columns: [PropertyName], matching filter: QueryExpression?, on connection: SQLiteConnection,
         _ body: (SQLiteStatement) throws -> Void

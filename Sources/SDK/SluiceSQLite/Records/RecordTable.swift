@@ -1,10 +1,10 @@
 package import SluiceCore
 
-/// A table of records in a database: a column for each declared one, and two for what these cannot hold.
+/// A table of records in a database: a column for each declared one, and two for the values that do not fit these.
 ///
-/// `_extra` is the JSON object of all properties that have no column, and of those whose column cannot give back what
-/// was put; there, what it says wins. `_absent` is the JSON array of the declared columns that the record does not have
-/// at all, so that they are told from explicit nulls. Both are NULL where they would be empty.
+/// `_extra` is a JSON object. It has all properties without a column, and those whose column cannot return the value as
+/// it was put; for these, `_extra` takes precedence. `_absent` is the JSON array of the declared columns that the
+/// record lacks, which tells them from explicit nulls. Both are NULL instead of empty.
 ///
 /// The functions work in the caller's transaction, on any connection.
 package final class RecordTable: Sendable {
@@ -19,10 +19,10 @@ package final class RecordTable: Sendable {
     let upsertSQL: String
     private let lookupSQL: String
     private let deleteSQL: String
-    /// The names of the columns that properties have, the id's among them.
+    /// The names of the columns with properties, including the id's.
     private let columnNames: Set<PropertyName>
 
-    /// A table whose name in the database is `storage`, or the schema's name.
+    /// Creates a table whose name in the database is `storage`, or the schema's name.
     package init(_ schema: TableSchema, storage: String? = nil) {
         self.schema = schema
         self.storage = storage ?? schema.name
@@ -43,12 +43,12 @@ package final class RecordTable: Sendable {
         (["id"] + schema.columns.map(\.name.text) + [extra, absent]).map(SQLDialect.sqlite.quoted)
     }
 
-    /// As ``selectSQL``, with the row's number as one more column.
+    /// Is ``selectSQL`` with the row's number as one more column.
     var numberedSelectSQL: String {
         "SELECT \(Self.names(schema).joined(separator: ", ")), _rowid_ FROM \(quotedStorage)"
     }
 
-    /// The column in which ``numberedSelectSQL`` has the row's number.
+    /// The index of the row's number in ``numberedSelectSQL``.
     var numberColumn: Int { schema.columns.count + 3 }
 
     var quotedStorage: String { SQLDialect.sqlite.quoted(storage) }
@@ -57,7 +57,7 @@ package final class RecordTable: Sendable {
 
     // MARK: Definition
 
-    /// Makes the table and its indexes where they are missing.
+    /// Creates the table and its indexes if they are missing.
     package func create(on connection: SQLiteConnection) throws {
         let columns = schema.columns.map {
             "\(SQLDialect.sqlite.quoted($0.name.text))\(RecordColumns.declaration($0.type)), "
@@ -71,7 +71,7 @@ package final class RecordTable: Sendable {
         }
     }
 
-    /// Adds the columns and indexes that `wanted` has more, and moves values into the new columns.
+    /// Adds the additional columns and indexes of `wanted`, and moves values into the new columns.
     package func extend(to wanted: TableSchema, on connection: SQLiteConnection) throws -> RecordTable {
         let extended = RecordTable(wanted, storage: storage)
         let added = wanted.columns.dropFirst(schema.columns.count)
@@ -85,7 +85,7 @@ package final class RecordTable: Sendable {
         return extended
     }
 
-    /// The same table under another name in the database, which is free.
+    /// Renames the table in the database to a free name, and returns it.
     func renamed(to name: String, on connection: SQLiteConnection) throws -> RecordTable {
         for index in schema.indexes { try connection.execute("DROP INDEX \(indexName(index))") }
         let renamed = RecordTable(schema, storage: name)
@@ -98,9 +98,9 @@ package final class RecordTable: Sendable {
         SQLDialect.sqlite.quoted("\(storage)(\(columns.map(\.text).joined(separator: ",")))")
     }
 
-    /// Puts all records of another table, which may be this one as it was declared before.
+    /// Puts all records of another table, which may be this table with its earlier declaration.
     func take(from other: RecordTable, on connection: SQLiteConnection) throws {
-        // No id is empty, so that all come after that.
+        // No id is empty, so that all follow the empty one.
         var last = ""
         while true {
             var batch: [JSON] = []
@@ -119,12 +119,12 @@ package final class RecordTable: Sendable {
 
     /// Inserts or replaces a record.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidRecord` for a record that no store takes.
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for a record that no store accepts.
     package func put(_ record: JSON, on connection: SQLiteConnection) throws {
         let id = try StoreRules.id(of: record, in: schema.name)
         let statement = try connection.statement(upsertSQL)
         var absent: [PropertyName] = []
-        // The properties that a column gives back: how many with the id, and which declared ones are not among them.
+        // The number of properties in columns, including the id, and the names of the declared ones that did not fit.
         var (inColumns, inexact): (Int, [PropertyName]) = (1, [])
         try statement.bind(1, id.text)
         for (index, column) in schema.columns.enumerated() {
@@ -143,7 +143,7 @@ package final class RecordTable: Sendable {
         try statement.run()
     }
 
-    /// Inserts or replaces a row whose values are those of the columns, in their order.
+    /// Inserts or replaces a row with values in the order of the columns.
     func put(_ id: RecordID, _ values: [ColumnValue], on connection: SQLiteConnection) throws {
         let statement = try connection.statement(upsertSQL)
         try statement.bind(1, id.text)
@@ -156,7 +156,7 @@ package final class RecordTable: Sendable {
         for id in ids { try connection.run(deleteSQL, [.text(id.text)]) }
     }
 
-    /// Removes the records that match the query's filter, and returns how many they were.
+    /// Removes the records that match the query's filter, and returns their number.
     package func delete(matching query: Query, on connection: SQLiteConnection) throws -> Int {
         let condition = try condition(query)
         try connection.run("DELETE FROM \(quotedStorage)" + condition.text, condition.values)
@@ -165,7 +165,7 @@ package final class RecordTable: Sendable {
 
     // MARK: Reading
 
-    /// The record with that id.
+    /// Returns the record with that id.
     package func record(_ id: RecordID, on connection: SQLiteConnection) throws -> JSON? {
         let statement = try connection.statement(lookupSQL)
         defer { statement.reset() }
@@ -173,7 +173,7 @@ package final class RecordTable: Sendable {
         return try statement.step() ? record(statement) : nil
     }
 
-    /// The records whose columns have those texts, in the order of a column; see ``IndexedReader``.
+    /// Returns the records whose columns have those texts, in the order of a column; see ``IndexedReader``.
     func records(
         where texts: [(column: PropertyName, text: String)], by order: PropertyName, on connection: SQLiteConnection
     ) throws -> [JSON] {
@@ -187,7 +187,7 @@ package final class RecordTable: Sendable {
         return records
     }
 
-    /// The largest integer in a column; nil where there is none.
+    /// Returns the largest integer in a column; nil if there is none.
     func largest(_ column: PropertyName, on connection: SQLiteConnection) throws -> Int64? {
         let statement = try connection.statement(
             "SELECT max(\(SQLDialect.sqlite.quoted(column.text))) FROM \(quotedStorage)")
@@ -195,7 +195,7 @@ package final class RecordTable: Sendable {
         return try statement.step() && !statement.isNull(0) ? statement.int(0) : nil
     }
 
-    /// The records that match, in the query's order, with `skip`, `top` and `select` applied.
+    /// Returns the records that match, in the query's order, with `skip`, `top` and `select` applied.
     package func records(matching query: Query, on connection: SQLiteConnection) throws -> [JSON] {
         var records: [JSON] = []
         try forEach(query, on: connection) { record, _ in
@@ -205,8 +205,8 @@ package final class RecordTable: Sendable {
         return records
     }
 
-    /// Walks over the records that match, in the query's order, with `skip`, `top` and `select` applied, until `body` has
-    /// enough. It gets each with the number of its bytes in the file.
+    /// Walks over the records that match, in the query's order, with `skip`, `top` and `select` applied, until `body`
+    /// returns false. It gets each with its size in the file in bytes.
     package func forEach(
         _ query: Query, on connection: SQLiteConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
     ) throws {
@@ -221,7 +221,7 @@ package final class RecordTable: Sendable {
         }
     }
 
-    /// The table with those of its columns alone that a selection needs: others are not read.
+    /// Returns the table with only the columns that a selection needs: others are not read.
     private func chosen(_ select: [PropertyName]) -> RecordTable {
         guard !select.isEmpty else { return self }
         var schema = schema
@@ -229,7 +229,7 @@ package final class RecordTable: Sendable {
         return schema.columns.count == self.schema.columns.count ? self : RecordTable(schema, storage: storage)
     }
 
-    /// The statement that reads the query's records: its columns are those of ``record(_:)``.
+    /// Returns the statement that reads the query's records, with the columns of ``record(_:)``.
     func selection(_ query: Query, _ chosen: RecordTable? = nil) throws -> SQLText {
         var sql = SQLText((chosen ?? self).selectSQL)
         sql.append(try condition(query))
@@ -244,15 +244,15 @@ package final class RecordTable: Sendable {
         return sql
     }
 
-    /// How many records match the query's filter.
+    /// Returns the number of records that match the query's filter.
     package func count(matching query: Query, on connection: SQLiteConnection) throws -> Int {
         let condition = try condition(query)
         return Int(try connection.integer("SELECT count(*) FROM \(quotedStorage)" + condition.text, condition.values))
     }
 
-    /// ` WHERE …`, or nothing where the query has no filter.
+    /// Returns ` WHERE …`, or nothing if the query has no filter.
     func condition(_ query: Query) throws -> SQLText {
-        // Refuses what means nothing, by the one rule for every store.
+        // Refuses an invalid filter, by the one rule for every store.
         if let related = query.related {
             _ = try QueryEvaluator(query, schema: related.main, relations: related)
         } else {
@@ -271,10 +271,10 @@ package final class RecordTable: Sendable {
         return try SQLQueryPrinter(dialect: .sqlite, related: related, extraColumn: Self.extra)
     }
 
-    /// The record in the row of a statement that begins with ``selectSQL``.
+    /// Returns the record in the row of a statement that begins with ``selectSQL``.
     ///
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a value that no store has put there: taking it for one that
-    ///   is not there would lose it with the next write.
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` for a value that no store has written: treating it as missing
+    ///   would lose it with the next write.
     func record(_ statement: SQLiteStatement) throws -> JSON {
         let id = statement.text(0) ?? ""
         do {

@@ -3,7 +3,7 @@ package import SluiceCore
 
 /// Writes rows of a table as JSON texts, straight from the statement: a list needs no documents in between.
 ///
-/// It is for one list, on the connection's thread.
+/// One value serves one list, on the connection's thread.
 package struct RecordText {
     /// A member of each record's object, in the order in which they are written.
     package enum Member: Sendable {
@@ -22,31 +22,30 @@ package struct RecordText {
         var isTime = false
         /// `,"name":`
         var prefix: [UInt8] = []
-        /// Whether null is shown for it where the record does not have it.
+        /// Whether null is written for it if the record lacks it.
         var isCompleted = false
-        /// Its value in the row, as a text, where the column cannot hold it.
+        /// Its value in the row, as a text, if the column cannot hold it.
         var instead: [UInt8]?
     }
 
     private let table: RecordTable
     private var fields: [Field]
-    /// The columns whose values are with the properties without a column where they do not fit, as a text names them, and
-    /// where they are shown.
+    /// The columns whose misfit values are kept in `_extra`: each with its JSON name, and the fields that show it.
     private let overlapping: [(name: [UInt8], fields: [Int])]
-    /// How a record is shown that cannot be written column by column.
+    /// Shapes a record that cannot be written column by column.
     private let whole: (JSON) -> JSON
-    /// The names without a column, as a text has them, for which null is shown where a record lacks them.
+    /// The names without a column, as JSON text, for which null is written if a record lacks them.
     private let known: [[UInt8]]
-    /// Which of these the row has.
+    /// For each of these names, whether the row has it.
     private var isThere: [Bool]
-    /// The columns that the rows before did not have, as their text names them.
+    /// The columns that earlier rows lacked, by the text of their `_absent`.
     private var absent: (text: [UInt8], columns: Set<Int>) = ([], [])
 
     /// - Parameters:
-    ///   - inexact: the columns whose values may not fit their type; of all others every value does.
-    ///   - completing: names for which null is shown where a record lacks them, besides those of the columns that may
-    ///     be inexact; nil where nothing is shown.
-    ///   - whole: shows a record as the members would.
+    ///   - inexact: the columns whose values may not fit their type; the values of all others do.
+    ///   - completing: names for which null is written if a record lacks them, besides the columns that may be inexact;
+    ///     nil to write no nulls.
+    ///   - whole: shapes a record as `members` would.
     package init(
         of table: RecordTable, _ members: [Member], inexact: Set<PropertyName>, completing: [PropertyName]? = nil,
         whole: @escaping (JSON) -> JSON
@@ -79,9 +78,9 @@ package struct RecordText {
     /// Appends the records that match, one object after the other with commas between them.
     ///
     /// - Parameters:
-    ///   - most: after so many it stops.
-    ///   - bytes: it stops before the record, other than the first, with which all would be larger.
-    /// - Returns: how many were written, and whether there are more.
+    ///   - most: the largest number of records.
+    ///   - bytes: the largest size of all records in bytes; the first is written even if it is larger.
+    /// - Returns: the number of records written, and whether there are more.
     package mutating func append(
         _ query: Query, most: Int, bytes: Int, to output: inout [UInt8], on connection: SQLiteConnection
     ) throws -> (count: Int, hasMore: Bool) {
@@ -109,7 +108,7 @@ package struct RecordText {
         return (count, false)
     }
 
-    /// Appends the statement's row, or finds that it has to be looked at as a whole.
+    /// Appends the statement's row; returns false if the row has to be read as a whole.
     private mutating func appendRow(_ statement: SQLiteStatement, to output: inout [UInt8]) throws -> Bool {
         let others = table.extraParameter - 1
         let hasOthers = !statement.isNull(others)
@@ -138,8 +137,8 @@ package struct RecordText {
         return true
     }
 
-    /// Reads the values that did not fit their columns: whether there are some; nil where the row has to be looked at as
-    /// a whole.
+    /// Reads the values that did not fit their columns. Returns whether there are some; nil if the row has to be read
+    /// as a whole.
     private mutating func readOverlaps(_ statement: SQLiteStatement, _ others: Int) -> Bool? {
         if overlapping.isEmpty { return false }
         var isThere = false
@@ -161,7 +160,7 @@ package struct RecordText {
         return isThere
     }
 
-    /// Appends null for what the record lacks and others have.
+    /// Appends null for completed members that the record lacks.
     private mutating func complete(_ statement: SQLiteStatement, _ others: Int, _ output: inout [UInt8]) {
         for field in fields where field.isCompleted && field.index.map(absent.columns.contains) == true {
             output.append(contentsOf: field.prefix)
@@ -188,7 +187,7 @@ package struct RecordText {
         }
     }
 
-    /// Reads which columns the record does not have: mostly the same ones as the record before.
+    /// Reads the columns that the record lacks: mostly the same as for the record before.
     private mutating func readAbsent(_ statement: SQLiteStatement) throws -> Bool {
         let column = table.absentParameter - 1
         if statement.isNull(column) {
@@ -208,7 +207,7 @@ package struct RecordText {
         return true
     }
 
-    /// Appends the value, or finds that the column does not hold what its type says.
+    /// Appends the value; returns false if the column does not hold its declared type.
     private static func append(
         _ statement: SQLiteStatement, _ index: Int, _ field: Field, to output: inout [UInt8]
     ) -> Bool {
@@ -236,7 +235,7 @@ package struct RecordText {
     }
 
     private static func append(_ integer: Int64, to output: inout [UInt8]) {
-        // The digits from the last one on.
+        // The digits, last one first.
         var rest = integer.magnitude
         var digits: UInt64 = 1
         while rest / digits >= 10 { digits *= 10 }
@@ -248,7 +247,8 @@ package struct RecordText {
         }
     }
 
-    /// A time as the store writes it, `2026-11-21T09:30:00.1234567Z`, with the last digits cut off; false for another.
+    /// Appends a time in the stored form, `2026-11-21T09:30:00.1234567Z`, with the last digits cut off; returns false
+    /// for another form.
     private static func appendMilliseconds(_ text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) -> Bool {
         guard text.count == 28, text[19] == UInt8(ascii: "."), text[27] == UInt8(ascii: "Z") else { return false }
         output.append(UInt8(ascii: "\""))
@@ -257,7 +257,7 @@ package struct RecordText {
         return true
     }
 
-    /// The members of an object's text, `,"a":1`, except those that are shown in a column's place.
+    /// Appends the members of an object's text, `,"a":1`, except those that are written in place of a column.
     private func appendMembers(
         _ text: UnsafeBufferPointer<UInt8>, without overlaps: Bool, to output: inout [UInt8]
     ) {
@@ -277,9 +277,9 @@ package struct RecordText {
     }
 }
 
-/// An object's text as the store has written it, read without making documents of it.
+/// Reads an object's text, as the store has written it, without creating documents.
 enum ObjectText {
-    /// The members of an object in a text that the store has written: the names with their quotes, and the values.
+    /// Calls `body` with the members of an object's text: the names with their quotes, and the values.
     static func forEachMember(
         _ text: UnsafeBufferPointer<UInt8>,
         _ body: (_ name: UnsafeBufferPointer<UInt8>.SubSequence, _ value: UnsafeBufferPointer<UInt8>.SubSequence) ->

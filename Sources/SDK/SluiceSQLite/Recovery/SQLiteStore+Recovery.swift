@@ -2,11 +2,11 @@ internal import CSQLite
 internal import SluiceCore
 
 extension SQLiteStore {
-    /// Opens a store after it was checked. A damaged one is set aside under a name with the time in it, what can be
-    /// read of its queue is rescued into a new store in its place, and the tables are empty until they are pulled.
+    /// Checks a store and opens it. A damaged store is set aside under a name with the time in it. The readable part of
+    /// its queue is rescued into a new store in its place, with tables that are empty until they are pulled.
     ///
-    /// The whole file is read, about a second for 200 MB. Who else has a damaged store open can write to it no more,
-    /// and gets `storeClosed`: it has to be opened anew.
+    /// The whole file is read, about a second for 200 MB. Other connections to a damaged store can no longer write to
+    /// it, and get `storeClosed`: they have to open it again.
     ///
     /// ```swift
     /// let (store, recovery) = try await SQLiteStore.openOrRecover(path: "todos.db")
@@ -16,7 +16,7 @@ extension SQLiteStore {
     /// }
     /// ```
     ///
-    /// - Returns: the store, and what was done if it was damaged.
+    /// - Returns: the store, and the recovery if it was damaged.
     /// - Throws: ``SluiceError`` as ``init(path:options:)``: a database of another program or of a newer format is not
     ///   damaged, and is left as it is. `storeBusy` if another process synchronises the store.
     public static func openOrRecover(
@@ -29,7 +29,7 @@ extension SQLiteStore {
             throw SluiceError(.storeBusy, "another process synchronises the store \(path); try again when it is done")
         }
         defer { lease.release() }
-        // One lock for all of it: nobody writes to the store between its being read and its being replaced.
+        // One lock for all of it: nobody writes to the store between reading and replacing it.
         let recovery = try StoreLock(path: file.path, timeout: options.busyTimeout).hold {
             try DamagedStore.recover(file, encryption)
         }

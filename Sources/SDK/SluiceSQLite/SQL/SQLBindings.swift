@@ -7,7 +7,7 @@ enum SQLBindings: Sendable {
     /// By the parameters' names, without the character that they begin with.
     case named([String: JSON])
 
-    /// Binds them.
+    /// Binds the values.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` unless there is a value for each parameter and a parameter
     ///   for each value.
@@ -41,8 +41,8 @@ enum SQLBindings: Sendable {
         }
     }
 
-    /// The value in SQL: 0 or 1 for a boolean, JSON text for an array or an object, the nearest double for a number
-    /// that no integer or double is.
+    /// Returns the value in SQL: 0 or 1 for a boolean, JSON text for an array or an object, the nearest double for a
+    /// number that is no exact integer or double.
     private static func value(_ json: JSON) -> SQLValue {
         switch json.kind {
         case .null: return .null

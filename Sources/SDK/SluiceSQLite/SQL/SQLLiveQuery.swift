@@ -1,12 +1,12 @@
 public import SluiceCore
 
-/// The results of a SQL statement over a context's store: the result now, and each one after it that differs.
+/// The results of a SQL statement over a context's store: the current result, and each later one that differs.
 ///
-/// The statement runs in the task that reads the sequence, and again only when something was committed that can concern
-/// a table that it reads. Several commits that come while nobody reads lead to one run.
+/// The statement runs in the task that reads the sequence. It runs again only after a commit that can concern a table
+/// that it reads. Several commits before the next read lead to one run.
 ///
 /// ```swift
-/// let sql = "SELECT l.name, count(*) AS open FROM todos t JOIN lists l ON l.id = t.list WHERE NOT t.done GROUP BY l.id"
+/// let sql = "SELECT l.name, count(*) AS n FROM todos t JOIN lists l ON l.id = t.list WHERE NOT t.done GROUP BY l.id"
 /// for try await result in try context.observe(sql: sql) {
 ///     print(result.objects)
 /// }
@@ -25,7 +25,7 @@ public struct SQLLiveQuery: AsyncSequence, Sendable {
         private var rows: SQLRows?
         /// The tables that the statement has read.
         private var tables: Set<String> = []
-        /// Whether something was committed that no read has shown yet: the first result, or what a failed read missed.
+        /// Whether a commit is not shown by any read yet: true before the first result, and after a failed read.
         private var isDue = true
 
         fileprivate init(_ query: SQLLiveQuery) {
@@ -53,26 +53,27 @@ public struct SQLLiveQuery: AsyncSequence, Sendable {
         }
     }
 
-    /// A reader of the results.
+    /// Makes a reader of the results.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }
 
 extension SyncContext {
-    /// What a SQL statement gives, now and whenever a write, a push, a pull or a purge of this context changes it.
+    /// Observes the result of a SQL statement: the current one, and each change by a write, a push, a pull or a purge
+    /// of this context.
     ///
     /// - Parameters:
     ///   - text: the statement, as for ``SQLiteStore/sql(_:_:options:)-(_,[JSON],_)``.
     ///   - bindings: a value for each parameter, in order.
-    ///   - options: how much each run of the statement may take.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where the context's store is no ``SQLiteStore``. What is
-    ///   wrong with the statement is thrown by the sequence.
+    ///   - options: the limits of each run of the statement.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if the context's store is no ``SQLiteStore``. Faults of the
+    ///   statement are thrown by the sequence.
     public func observe(
         sql text: String, _ bindings: [JSON] = [], options: SQLOptions = SQLOptions()
     ) throws -> SQLLiveQuery {
         try observe(text, .positional(bindings), options)
     }
 
-    /// The same with values for named parameters.
+    /// Observes the result of a SQL statement with values for named parameters.
     ///
     /// - Throws: as with values in order.
     public func observe(

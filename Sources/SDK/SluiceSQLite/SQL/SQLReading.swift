@@ -12,10 +12,10 @@ struct SQLReading: Sendable {
     ///
     /// - Returns: the rows, and the store's tables that the statement reads.
     func result(on connection: SQLiteConnection) throws -> (rows: SQLRows, tables: Set<String>) {
-        // What SQLite sorts may not lie in a file in plain text.
+        // SQLite's sorting must not write plain text to a temporary file.
         if connection.isEncrypted { try connection.execute("PRAGMA temp_store = MEMORY") }
         try connection.execute("BEGIN DEFERRED")
-        // With the transaction the views go.
+        // The rollback removes the views too.
         defer { try? connection.execute("PRAGMA query_only = OFF; ROLLBACK") }
         try connection.catalog.refresh(connection)
         let views = SQLViews(connection.catalog)
@@ -25,7 +25,7 @@ struct SQLReading: Sendable {
         // SQLite makes these tables when they are first used, which would look like a write.
         for table in SQLFunctionNames.tables { _ = try? connection.prepareOne("SELECT 1 FROM \(table)('[]')") }
         let authorizer = SQLAuthorizer(views: views)
-        // Room for what SQLite reads of itself, however small the limit is.
+        // Leaves room for SQLite's reads of its own tables, even if the limit is small.
         let length = Int32(clamping: max(options.byteLimit, 1 << 20))
         let previous = connection.api.pointee.limit(connection.handle, Int32(CSQLITE_LIMIT_LENGTH), length)
         defer { _ = connection.api.pointee.limit(connection.handle, Int32(CSQLITE_LIMIT_LENGTH), previous) }
@@ -69,13 +69,13 @@ struct SQLReading: Sendable {
 
     private static let writes = SluiceError(.invalidQuery, "SQL only reads here, and this statement writes")
 
-    /// The error in terms of the statement, where it came from SQLite.
+    /// Returns the error in terms of the statement, if it came from SQLite.
     private func meaning(of error: SluiceError) -> SluiceError {
         guard let failure = error.cause as? SQLiteFailure else { return error }
         switch failure.primaryCode {
         case Int32(CSQLITE_INTERRUPT): return watch.reason ?? error
         case Int32(CSQLITE_TOOBIG): return tooManyBytes
-        // A view cannot be written to, which SQLite says before it asks whether the statement may write.
+        // SQLite refuses writing to a view before it asks whether the statement may write.
         case Int32(CSQLITE_ERROR) where failure.reason.hasPrefix("cannot modify "): return Self.writes
         case Int32(CSQLITE_ERROR) where error.code != .storeCorrupt:
             return SluiceError(.invalidQuery, "SQLite refuses the statement: \(failure.reason)")
@@ -84,21 +84,21 @@ struct SQLReading: Sendable {
     }
 }
 
-/// What a `SELECT` gave: the names of its columns, and its rows.
+/// The result of a `SELECT`: the names of its columns, and its rows.
 public struct SQLRows: Sendable, Hashable {
     /// The columns' names, in the statement's order. Two columns may have the same name.
     public var columns: [String]
     /// The rows, each with one value for each column.
     public var rows: [[JSON]]
 
-    /// Rows.
+    /// Creates a result.
     public init(columns: [String], rows: [[JSON]]) {
         self.columns = columns
         self.rows = rows
     }
 
-    /// Each row as a JSON object, its members in the order of the columns. Where several columns have the same name,
-    /// the second becomes `name:1`, the third `name:2`.
+    /// Each row as a JSON object, its members in the order of the columns. If several columns have the same name, the
+    /// second becomes `name:1`, the third `name:2`.
     public var objects: [JSON] {
         var names: [String] = []
         var taken: Set<[UInt8]> = []
@@ -128,12 +128,12 @@ struct SQLColumn {
         if let origin = statement.columnOrigin(index) {
             type = views.type(of: origin.column, in: origin.table)
         } else {
-            // Without the column's origin, the type that the table has in SQL tells booleans.
+            // If the column's origin is unknown, its type in SQL still identifies booleans.
             type = statement.declaredType(index) == "BOOLEAN" ? .boolean : nil
         }
     }
 
-    /// How many bytes the value has for the byte limit.
+    /// Returns the value's size in bytes for the byte limit.
     func size(in statement: SQLiteStatement) -> Int {
         switch statement.columnType(index) {
         case Int32(CSQLITE_TEXT), Int32(CSQLITE_BLOB): statement.byteCount(index)
@@ -141,7 +141,7 @@ struct SQLColumn {
         }
     }
 
-    /// The value in the statement's row, as the declared type says; a blob as text of hexadecimal digits.
+    /// Returns the value in the statement's row, by its declared type; a blob as text of hexadecimal digits.
     func value(in statement: SQLiteStatement) -> JSON {
         if let type, let value = RecordColumns.value(statement, index, type) { return value }
         switch statement.value(index) {
@@ -154,19 +154,20 @@ struct SQLColumn {
     }
 }
 
-/// Decides what a statement may do while SQLite prepares it: read the views, and call functions that only compute.
+/// Decides the permissions of a statement while SQLite prepares it: it may read the views, and call functions that only
+/// compute.
 ///
 /// It is for the thread that uses the connection.
 final class SQLAuthorizer {
     private let views: SQLViews
-    /// Why the statement was refused; nil while it was not.
+    /// The reason for refusing the statement; nil if it was not refused.
     private(set) var refusal: SluiceError?
     /// The store's tables that the statement reads.
     private(set) var tables: Set<String> = []
 
     init(views: SQLViews) { self.views = views }
 
-    /// Runs `body` with every statement of the connection asked about.
+    /// Runs `body` with the authorizer active for every statement of the connection.
     func guarding<Result>(_ connection: SQLiteConnection, _ body: () throws -> Result) throws -> Result {
         let api = connection.api
         _ = api.pointee.set_authorizer(connection.handle, decide, Unmanaged.passUnretained(self).toOpaque())
@@ -183,7 +184,7 @@ final class SQLAuthorizer {
                 return true
             }
             if SQLFunctionNames.tables.contains(first.lowercased()) { return true }
-            // Without a column, it may be the name of a part of the statement: a common table expression.
+            // Without a column, it may name a part of the statement: a common table expression.
             if second.isEmpty, !views.hides(first) { return true }
             return refuse(.invalidTable, Self.reason(ofTable: first), table: first)
         case Int32(CSQLITE_FUNCTION):
@@ -191,7 +192,7 @@ final class SQLAuthorizer {
             return refuse(.invalidQuery, "SQL cannot call the function \(second) here")
         case Int32(CSQLITE_INSERT), Int32(CSQLITE_UPDATE), Int32(CSQLITE_DELETE):
             if StoreRules.folded(first).starts(with: "sqlite_".utf8) {
-                // SQLite asks so about tables that it makes up too, those of pragmas for example.
+                // SQLite also asks about tables that it makes up, those of pragmas for example.
                 return refuse(.invalidTable, "the statement uses a table that belongs to SQLite; SQL cannot do so here")
             }
             return refuse(.invalidQuery, "SQL only reads here, and this statement writes to \(first)", table: first)
@@ -208,7 +209,7 @@ final class SQLAuthorizer {
     }
 
     private func refuse(_ code: SluiceError.Code, _ message: String, table: String? = nil) -> Bool {
-        // The first reason is the one that the statement begins with.
+        // The first reason is about the beginning of the statement.
         if refusal == nil { refusal = SluiceError(code, message, table: table) }
         return false
     }
@@ -223,7 +224,7 @@ private let decide: csqlite_authorizer = { context, action, first, second, _, _ 
 }
 
 /// The functions of SQLite that SQL may call: those that depend on their arguments and the time only, and change
-/// nothing. What a library has beyond these is not known here, and may write files or load code.
+/// nothing. Other functions of a library are not known here, and may write files or load code.
 enum SQLFunctionNames {
     /// Whether a statement may call the function.
     static func contains(_ name: String) -> Bool { all.contains(name.lowercased()) }

@@ -1,10 +1,10 @@
 internal import SluiceCore
 
-/// What can be told of an SQL text before SQLite reads it.
+/// Checks of an SQL text before SQLite reads it.
 enum SQLStatementText {
-    /// Sees that the text begins as a statement does that reads.
+    /// Checks that the text begins like a reading statement.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for another first word, an empty text and a NUL.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for another first keyword, an empty text and a NUL.
     static func checkReads(_ text: String) throws(SluiceError) {
         let bytes = Array(text.utf8)
         guard !bytes.contains(0) else { throw SluiceError(.invalidQuery, "the statement has a NUL in it") }
@@ -32,7 +32,7 @@ enum SQLStatementText {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
     }
 
-    /// Where the first character stands that is neither a space nor part of a comment.
+    /// Returns the index of the first character that is neither a space nor part of a comment.
     private static func afterBlank(_ text: ArraySlice<UInt8>) -> Int {
         var rest = text
         while let first = rest.first {
@@ -49,7 +49,7 @@ enum SQLStatementText {
         return rest.startIndex
     }
 
-    /// What follows the end of a comment. One without an end reaches to the end of the text.
+    /// Returns the text after the end of a comment. An unclosed comment reaches to the end of the text.
     private static func afterComment(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var rest = text
         while !rest.isEmpty, !rest.starts(with: "*/".utf8) { rest = rest.dropFirst() }

@@ -2,16 +2,17 @@ internal import SluiceCore
 
 /// The views through which SQL sees a store's tables.
 ///
-/// The view of a table has the table's name and hides how its records are kept. That of a declared table has `id`, the
-/// declared columns and `_extra`; that of another one has `id` and `record`, the JSON object of all other properties.
+/// The view of a table has the table's name and hides the storage of its records. That of a declared table has `id`,
+/// the declared columns and `_extra`; that of another one has `id` and `record`, the JSON object of all other
+/// properties.
 struct SQLViews {
     /// The column of an undeclared table that holds its records.
     static let record = "record"
     private var tables: [[UInt8]: RecordTable] = [:]
-    /// The names in the database of the engine's own tables.
+    /// The names of the engine's own tables in the database.
     private var hidden: Set<[UInt8]> = []
 
-    /// The views of all tables except the engine's own.
+    /// Creates the views of all tables except the engine's own.
     init(_ catalog: RecordCatalog) {
         for schema in catalog.schemas {
             guard let table = catalog.table(schema.name) else { continue }
@@ -23,7 +24,7 @@ struct SQLViews {
     /// Whether a table of that name belongs to the engine.
     static func isOwn(_ name: String) -> Bool { StoreRules.folded(name).starts(with: SyncTables.prefix.utf8) }
 
-    /// Makes them, for this connection and until the open transaction is rolled back.
+    /// Creates the views on this connection, until the open transaction is rolled back.
     func create(on connection: SQLiteConnection) throws(SluiceError) {
         for table in tables.values { try connection.execute(Self.definition(of: table)) }
     }
@@ -38,7 +39,7 @@ struct SQLViews {
             + "FROM main.\(table.quotedStorage)"
     }
 
-    /// The store's name for the table of the view of that name; nil where there is no such view.
+    /// Returns the store's name for the table of the view of that name; nil if there is no such view.
     func table(_ name: String) -> String? { tables[StoreRules.folded(name)]?.schema.name }
 
     /// Whether a table of that name may be in the database without a view.
@@ -48,7 +49,7 @@ struct SQLViews {
             || [SyncTables.prefix, "sqlite_", "pragma_"].contains { folded.starts(with: $0.utf8) }
     }
 
-    /// The declared type of a column; nil for one that has none.
+    /// Returns the declared type of a column; nil for one without a type.
     func type(of column: String, in table: String) -> TableSchema.ColumnType? {
         if column == RecordTable.extra { return .json }
         let columns = tables[StoreRules.folded(table)]?.schema.columns

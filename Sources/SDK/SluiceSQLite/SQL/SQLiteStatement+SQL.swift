@@ -5,17 +5,17 @@ extension SQLiteStatement {
     /// Whether the statement changes no database.
     var isReadOnly: Bool { api.pointee.stmt_readonly(handle) != 0 }
 
-    /// How many parameters it has: the largest number of one.
+    /// The number of parameters: the largest number of one.
     var parameterCount: Int { Int(api.pointee.bind_parameter_count(handle)) }
 
-    /// The parameter's name without its first character (`:`, `@` or `$`); nil for one without a name.
+    /// Returns the parameter's name without its first character (`:`, `@` or `$`); nil for one without a name.
     func parameterName(_ index: Int) -> String? {
         guard let name = api.pointee.bind_parameter_name(handle, Int32(truncatingIfNeeded: index)) else { return nil }
         // `?5` is a number and not a name.
         return name.pointee == CChar(UInt8(ascii: "?")) ? nil : String(cString: name + 1)
     }
 
-    /// The table and the column that the values come from; nil for an expression, and where the library does not say.
+    /// Returns the source table and column of the values; nil for an expression, and if the library does not report it.
     func columnOrigin(_ index: Int) -> (table: String, column: String)? {
         let index = Int32(truncatingIfNeeded: index)
         guard let tableName = api.pointee.column_table_name, let originName = api.pointee.column_origin_name,
@@ -24,21 +24,21 @@ extension SQLiteStatement {
         return (String(cString: table), String(cString: column))
     }
 
-    /// The type in the declaration of the column that the values come from; nil for an expression.
+    /// Returns the type in the declaration of the source column; nil for an expression.
     func declaredType(_ index: Int) -> String? {
         api.pointee.column_decltype(handle, Int32(truncatingIfNeeded: index)).map { String(cString: $0) }
     }
 
-    /// How many bytes the text or the blob has.
+    /// Returns the size of the text or the blob in bytes.
     func byteCount(_ index: Int) -> Int { Int(api.pointee.column_bytes(handle, Int32(truncatingIfNeeded: index))) }
 }
 
 extension SQLiteConnection {
-    /// Prepares a statement that is not kept, the only one of its text.
+    /// Prepares a statement that is not cached, the only one of its text.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` where more follows than spaces and comments.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` if more follows than spaces and comments.
     func prepareOne(_ text: String) throws(SluiceError) -> SQLiteStatement {
-        // With the NUL that ends it.
+        // Includes the terminating NUL.
         let bytes = Array(text.utf8CString)
         var prepared: OpaquePointer?
         var length = 0

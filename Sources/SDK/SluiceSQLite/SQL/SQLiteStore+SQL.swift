@@ -1,7 +1,7 @@
 public import SluiceCore
 
 extension SQLiteStore {
-    /// Reads with SQL, on one state of the store.
+    /// Reads one state of the store with SQL.
     ///
     /// ```swift
     /// let result = try await store.sql(
@@ -12,7 +12,7 @@ extension SQLiteStore {
     ///
     /// A declared table has the columns `id`, the declared ones, and `_extra`: a JSON object of the properties that
     /// have no column. An undeclared table has `id` and `record`: a JSON object of all its other properties, for
-    /// `json_extract(record, '$.x')`; it is null where there are none.
+    /// `json_extract(record, '$.x')`; it is null if there are none.
     ///
     /// A value of a declared column comes as the column's type says: a boolean as true or false, a date as text, JSON
     /// as JSON. A value of an expression comes as SQLite has it: a boolean is 0 or 1, and JSON is text. A blob comes as
@@ -25,11 +25,11 @@ extension SQLiteStore {
     /// - Parameters:
     ///   - text: the statement. Values from outside belong into the bindings and not into the text.
     ///   - bindings: a value for each parameter, in order. A boolean becomes 0 or 1, an array or an object its text.
-    ///   - options: how much the statement may take.
+    ///   - options: the limits of the statement.
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a statement that SQLite refuses or that does more than
     ///   read, `invalidTable` for one that reads a table of the engine or of SQLite, `invalidArgument` for bindings
-    ///   that do not fit it, `limitReached` where it goes past a limit, `cancelled` where its task was cancelled, or of
-    ///   a store code.
+    ///   that do not fit it, `limitReached` if it exceeds a limit, `cancelled` if its task was cancelled, or of a store
+    ///   code.
     public func sql(
         _ text: String, _ bindings: [JSON] = [], options: SQLOptions = SQLOptions()
     ) async throws -> SQLRows {
@@ -45,7 +45,7 @@ extension SQLiteStore {
         try await sql(text, .named(bindings), options).rows
     }
 
-    /// Reads with SQL, and says which of the store's tables were read.
+    /// Reads with SQL, and also returns the tables that were read.
     func sql(
         _ text: String, _ bindings: SQLBindings, _ options: SQLOptions
     ) async throws -> (rows: SQLRows, tables: Set<String>) {
@@ -61,24 +61,24 @@ extension SQLiteStore {
     }
 }
 
-/// How much one SQL statement may take. A statement that goes past a limit throws ``SluiceError`` of code
-/// `limitReached`, and gives no rows.
+/// The limits of one SQL statement. A statement that exceeds a limit throws ``SluiceError`` of code `limitReached`, and
+/// returns no rows.
 public struct SQLOptions: Sendable, Hashable {
-    /// How long the statement may run. The time that it waits for another statement does not count.
+    /// The longest time that the statement may run. The time that it waits for another statement does not count.
     public var timeLimit: Duration
-    /// How many rows it may give.
+    /// The largest number of rows.
     public var rowLimit: Int
-    /// How many bytes its rows may have together: the bytes of each text, and 8 for each other value.
+    /// The largest size of its rows together in bytes: the bytes of each text, and 8 for each other value.
     public var byteLimit: Int
 
-    /// Options; by default 5 seconds, 100,000 rows and 64 MiB.
+    /// Creates options; by default 5 seconds, 100,000 rows and 64 MiB.
     public init(timeLimit: Duration = .seconds(5), rowLimit: Int = 100_000, byteLimit: Int = 64 << 20) {
         self.timeLimit = timeLimit
         self.rowLimit = rowLimit
         self.byteLimit = byteLimit
     }
 
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a limit that is negative, or a time of nothing.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a negative limit, or a time limit of zero.
     func check() throws(SluiceError) {
         guard timeLimit > .zero else {
             throw SluiceError(.invalidArgument, "the time limit of a statement is more than zero, not \(timeLimit)")

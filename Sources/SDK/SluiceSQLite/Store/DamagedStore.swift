@@ -7,19 +7,19 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// A store's file that may be damaged: how that is found out, and how a new one takes its place.
+/// Detects damage in a store's file, and replaces the file by a new store.
 ///
 /// The new store is complete before the damaged one is moved, so that a process that ends in between leaves either the
 /// damaged store or both.
 struct DamagedStore: Sendable {
     let file: SQLiteStoreFile
-    /// What the new store is to be encrypted with.
+    /// The encryption of the new store.
     let encryption: StoreEncryption?
 
-    /// Looks for damage and, where it finds some, puts a new store in the place of the damaged one. The store's lock
-    /// and lease are held.
+    /// Looks for damage and, if it finds some, puts a new store in the place of the damaged one. The store's lock and
+    /// lease are held.
     ///
-    /// - Returns: what was done; nil for a store that is not damaged.
+    /// - Returns: the recovery; nil for an undamaged store.
     static func recover(_ file: SQLiteStoreFile, _ encryption: StoreEncryption?) throws -> StoreRecovery? {
         try finishReplacement(of: file.path)
         let start = OpenStores.start(of: file.path)
@@ -36,11 +36,11 @@ struct DamagedStore: Sendable {
     }
 
     private var path: String { file.path }
-    /// Where the new store is made.
+    /// The path at which the new store is built.
     private var draft: String { path + Self.draftSuffix }
 
-    /// What is damaged, in SQLite's words; nil for a store in which nothing was found, for a file that is not there,
-    /// and for what is no store of this format.
+    /// Returns SQLite's description of the damage. Nil for an undamaged store, for a missing file, and for a file that
+    /// is no store of this format.
     func damage() throws -> String? {
         if StoreFolder.size(of: path) == 0 {
             return StoreFolder.size(of: path + "-wal") > 0 ? "the file is empty, and its log is not" : nil
@@ -69,14 +69,14 @@ struct DamagedStore: Sendable {
 
     // MARK: Rescuing
 
-    /// What can be read of the queue, with the log and, where nothing can, without it.
+    /// Rescues the readable part of the queue: with the log or, if nothing is readable with it, without it.
     ///
-    /// - Throws: ``SluiceError`` where the disk fails and not the file: what cannot be read now may be readable later.
+    /// - Throws: ``SluiceError`` if the disk fails and not the file: the content may be readable later.
     func rescue() throws -> RescuedQueue {
         // SQLite removes the log of a file that is empty.
         let isEmpty = StoreFolder.size(of: path) == 0
         let hasLog = StoreFolder.size(of: path + "-wal") > 0
-        /// What was read first where no change was among it, nor all of the rest.
+        /// The first result that has no operations and is not whole.
         var least: RescuedQueue?
         func settled(_ found: RescuedQueue?) -> RescuedQueue? {
             guard let found, found.operations.isEmpty, !found.isWhole else { return found }
@@ -84,7 +84,7 @@ struct DamagedStore: Sendable {
             return nil
         }
         if !isEmpty, let found = settled(try queue(in: file)) { return found }
-        // Only the first 100 bytes may be damaged (sqlite.org/fileformat2.html, section 1.3): a copy gets others.
+        // Only the first 100 bytes may be damaged (sqlite.org/fileformat2.html, section 1.3): a copy gets a new header.
         let copy = draft + ".copy"
         defer { for suffix in Self.suffixes { unlink(copy + suffix) } }
         for withLog in hasLog ? [true, false] : [false] {
@@ -105,7 +105,7 @@ struct DamagedStore: Sendable {
         return least ?? RescuedQueue()
     }
 
-    /// What the file holds of the queue; nil where it cannot be opened.
+    /// Returns the file's part of the queue; nil if the file cannot be opened.
     private func queue(in file: SQLiteStoreFile) throws -> RescuedQueue? {
         do {
             return try RescueReader(file.openReader()).queue()
@@ -116,12 +116,12 @@ struct DamagedStore: Sendable {
 
     // MARK: Replacing
 
-    /// Makes the new store beside the damaged one, whole and on the disk.
+    /// Builds the new store beside the damaged one, whole and synced.
     func build(_ queue: RescuedQueue) throws {
         let temporary = draft + ".tmp"
         for suffix in Self.suffixes { unlink(temporary + suffix) }
         StoreFolder.makeFile(temporary)
-        // As far as that is allowed; the rescued queue is worth more than its file's owner.
+        // A failure is ignored: the rescued queue is worth more than its file's owner.
         try? StoreFiles.giveOwner(of: path, to: temporary)
         try fill(
             SQLiteStoreFile(
@@ -151,7 +151,7 @@ struct DamagedStore: Sendable {
         }
     }
 
-    /// Moves the damaged store aside and the new one into its place, and says where the damaged one is now.
+    /// Moves the damaged store aside and the new one into its place, and returns the path of the damaged one.
     func replace(at time: Timestamp) throws -> String {
         let aside = Self.asideName(path, time)
         for suffix in Self.suffixes where access(path + suffix, F_OK) == 0 {
@@ -162,8 +162,8 @@ struct DamagedStore: Sendable {
         return aside
     }
 
-    /// Ends a replacement that a process left when the damaged store was moved and the new one was not. The store's
-    /// lock is held.
+    /// Completes a replacement that a process left after it moved the damaged store and before it moved the new one.
+    /// The store's lock is held.
     static func finishReplacement(of path: String) throws {
         let draft = path + draftSuffix
         guard access(path, F_OK) != 0, access(draft, F_OK) == 0 else { return }

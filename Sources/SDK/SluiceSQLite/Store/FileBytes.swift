@@ -6,18 +6,18 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// A database file as bytes, for what SQLite does not take for a database any more.
+/// A database file as bytes, for files that SQLite does not recognize any more.
 enum FileBytes {
-    /// What a database begins with that is not encrypted (sqlite.org/fileformat2.html, section 1.3).
+    /// The first bytes of an unencrypted database (sqlite.org/fileformat2.html, section 1.3).
     static let magic = Array("SQLite format 3\u{0}".utf8)
 
-    /// Whether the file is an encrypted database, whole or damaged, as far as can be told without its key: at least
-    /// half of its pages, of up to 64 that are spread over it, look random. Pages of zeros do not count, nor does a rest
-    /// that is too short to tell.
+    /// Whether the file is an encrypted database, whole or damaged, judged without its key: at least half of its pages,
+    /// sampled up to 64 times over the file, look random. Pages of zeros do not count, nor does a rest that is too
+    /// short to judge.
     ///
     /// An encrypted page fails to look random less than once in ten million times. A plain one has zeros, types of
-    /// values and text, and so of some byte ten times as many as a random one; text in base 64 has four times as many of
-    /// all its bytes. So damage has to replace half of a file before it is taken for the other kind. Where it does, a
+    /// values and text, and so some byte ten times as often as a random one; text in base 64 has each of its bytes four
+    /// times as often. So damage has to replace half of a file before it is taken for the other kind. In that case a
     /// plain one is refused and stays as it is, which costs least.
     static func looksEncrypted(_ path: String) -> Bool {
         guard let file = fopen(path, "rb") else { return false }
@@ -30,7 +30,7 @@ enum FileBytes {
         var bytes = [UInt8](repeating: 0, count: page)
         var (random, others) = (0, 0)
         for sample in 0..<samples {
-            // The first page and the last are among them.
+            // The first and the last page are among the samples.
             let number = sample * (count - 1) / max(1, samples - 1)
             guard fseek(file, number * page, SEEK_SET) == 0 else { continue }
             let length = fread(&bytes, 1, page, file)
@@ -41,7 +41,7 @@ enum FileBytes {
         return random > 0 && random >= others
     }
 
-    /// Whether no byte is there much more often than it would be among random ones: by eight standard deviations.
+    /// Whether no byte value occurs much more often than in random bytes: by eight standard deviations.
     private static func looksRandom(_ bytes: ArraySlice<UInt8>) -> Bool {
         var counts = [Int](repeating: 0, count: 256)
         for byte in bytes { counts[Int(byte)] += 1 }
@@ -57,7 +57,7 @@ enum FileBytes {
         while true {
             let count = fread(&buffer, 1, buffer.count, file)
             if count == 0 {
-                // A file that the disk gives in part is not one that ends there.
+                // A failed read must not be taken for the end of the file.
                 guard ferror(file) == 0 else { throw failure(path) }
                 return bytes
             }
@@ -65,7 +65,7 @@ enum FileBytes {
         }
     }
 
-    /// The first bytes of the file; fewer where it is shorter, none where it cannot be read.
+    /// Returns the first bytes of the file; fewer if it is shorter, none if it cannot be read.
     static func start(of path: String, count: Int) -> [UInt8] {
         guard let file = fopen(path, "rb") else { return [] }
         defer { fclose(file) }
@@ -80,12 +80,12 @@ enum FileBytes {
         guard fclose(file) == 0, written == bytes.count else { throw failure(path) }
     }
 
-    /// Copies the file; one that is not there becomes an empty one.
+    /// Copies the file; a missing one becomes an empty one.
     static func copy(_ from: String, to: String) throws {
         try write(access(from, F_OK) == 0 ? read(from) : [], to: to)
     }
 
-    /// Gives the file the header that a store has, in place of whatever is in its first 100 bytes.
+    /// Overwrites the first 100 bytes of the file with the header of a store.
     static func repairHeader(of path: String) throws {
         var bytes = try read(path)
         let size = 4096

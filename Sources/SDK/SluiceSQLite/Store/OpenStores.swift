@@ -7,11 +7,11 @@ internal import Synchronization
     internal import Darwin
 #endif
 
-/// The store files that this process has open, and how each begins.
+/// The store files that this process has open, with the first bytes of each.
 ///
-/// A file's locks belong to the process: whoever opens such a file once more and closes it again gives away the locks
-/// of every connection to it (sqlite.org/howtocorrupt.html, section 2.2). So what an open file begins with is kept
-/// here, and nobody has to look.
+/// A file's locks belong to the process. Opening such a file once more and closing it again would release the locks of
+/// every connection to it (sqlite.org/howtocorrupt.html, section 2.2). So the first bytes of an open file are kept
+/// here, and the file need not be opened to read them.
 enum OpenStores {
     private struct Entry {
         var start: [UInt8]
@@ -21,11 +21,11 @@ enum OpenStores {
 
     private static let entries = Mutex<[FileIdentity: Entry]>([:])
 
-    /// One store's being open, until it is let go.
+    /// The registration of one open store, until it ends.
     final class Registration: Sendable {
         private let file: Mutex<FileIdentity?>
-        /// Keeps the file's number from being given to another file while it is noted here, though the name and all
-        /// connections may be gone already.
+        /// Keeps the file's number from being reused for another file while it is registered, even if the name and all
+        /// connections are gone already.
         private let pin: Int32
 
         fileprivate init(_ file: FileIdentity, pin: Int32) {
@@ -35,7 +35,7 @@ enum OpenStores {
 
         deinit { end() }
 
-        /// Says that its connections are closed.
+        /// Ends the registration, after its connections are closed.
         func end() {
             guard let file = file.withLock({ $0.take() }) else { return }
             entries.withLock { entries in
@@ -46,7 +46,7 @@ enum OpenStores {
         }
     }
 
-    /// Opens nothing of the file but its place, so that closing it lets no lock go: Linux, open(2), `O_PATH`.
+    /// Opens only the file's path, so that closing it releases no lock: Linux, open(2), `O_PATH`.
     private static func pin(_ path: String) -> Int32 {
         #if canImport(Glibc)
             open(path, 0o10000000 | O_CLOEXEC)
@@ -55,10 +55,10 @@ enum OpenStores {
         #endif
     }
 
-    /// Notes that the file is open, which begins so.
+    /// Registers an open file with its first bytes.
     ///
-    /// - Throws: ``SluiceError`` of code `storeInputOutput` where it is open under another name, as that of a mount or
-    ///   the one that it had before it was renamed: what is in the log of that name would be missed.
+    /// - Throws: ``SluiceError`` of code `storeInputOutput` if it is open under another name, such as that of a mount
+    ///   or its name before a rename: the log of that name would be missed.
     static func register(_ path: String, start: [UInt8]) throws -> Registration? {
         let pin = pin(path)
         guard let file = pin < 0 ? FileIdentity(path) : FileIdentity(descriptor: pin) else {
@@ -85,7 +85,7 @@ enum OpenStores {
         FileIdentity(path).map { file in entries.withLock { $0[file] != nil } } ?? false
     }
 
-    /// The file's first 16 bytes; none where there is no file or nothing in it.
+    /// Returns the file's first 16 bytes; none if the file is missing or empty.
     static func start(of path: String) -> [UInt8] {
         let known = FileIdentity(path).flatMap { file in entries.withLock { $0[file]?.start } }
         return known ?? FileBytes.start(of: path, count: FileBytes.magic.count)

@@ -2,11 +2,11 @@ internal import SluiceCore
 
 /// The connections of a store that is being opened, until their workers take them.
 ///
-/// Those of an encrypted file are all opened at once: nothing has to keep the key after that.
+/// Those of an encrypted file are all opened at once, so that the key need not be kept.
 struct OpenedStore: Sendable {
     let writer: OpenedConnection
     let registration: OpenStores.Registration?
-    /// The file that was opened; nil for a store without one.
+    /// The identity of the opened file; nil for a store without one.
     let identity: FileIdentity?
     private let readers: [OpenedConnection]
 
@@ -28,9 +28,9 @@ struct OpenedStore: Sendable {
             try SQLiteStoreFile.check(file.path, begins: start, isEncrypted: encryption != nil)
             var file = file
             file.cipher = try encryption.map { try StoreCipher($0, salt: start) }
-            // Before the first connection: from then on nobody here may open the file to look into it.
+            // Before the first connection: from then on no code of this process may open the file to look into it.
             let registration = try OpenStores.register(file.path, start: file.cipher?.salt ?? FileBytes.magic)
-            // One more is for statements of the application.
+            // One more connection is for statements of the application.
             let count = encryption == nil ? 0 : file.options.readers + 1
             let writer = OpenedConnection(try file.openWriter())
             let readers = try (0..<count).map { _ in OpenedConnection(try file.openReader()) }
@@ -38,15 +38,15 @@ struct OpenedStore: Sendable {
         }
     }
 
-    /// Where the reader of that number is to be had: it is open, or will be.
+    /// Returns the opener of the reader of that number, which returns its open connection or opens one.
     func reader(_ index: Int, of file: SQLiteStoreFile) -> @Sendable () throws -> SQLiteConnection {
         guard readers.indices.contains(index) else { return { try file.openReader() } }
         return { [reader = readers[index]] in try reader.take() }
     }
 }
 
-/// A connection on its way from the thread that opened it to its worker, which takes it once; that is why it may be
-/// `Sendable` unchecked.
+/// A connection on its way from the thread that opened it to its worker, which takes it once; therefore it may be
+/// unchecked `Sendable`.
 final class OpenedConnection: @unchecked Sendable {
     private var connection: SQLiteConnection?
 

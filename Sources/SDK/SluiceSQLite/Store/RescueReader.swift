@@ -1,6 +1,6 @@
 internal import SluiceCore
 
-/// What was rescued of a damaged store.
+/// The rescued content of a damaged store.
 struct RescuedQueue: Sendable {
     var operations: [TableOperation] = []
     /// The tables that the new store declares.
@@ -11,14 +11,14 @@ struct RescuedQueue: Sendable {
     var isWhole = false
 }
 
-/// Reads what a damaged file still holds of the queue: the operations, what each stands on, the local rows they are
-/// about, the audit, and what comes from nowhere else.
+/// Reads a damaged file's queue: the operations, their bases, their local rows, the audit, and records that exist
+/// nowhere else.
 struct RescueReader {
     private let connection: SQLiteConnection
 
     init(_ connection: SQLiteConnection) { self.connection = connection }
 
-    /// - Throws: ``SluiceError`` where not even the list of tables can be read, and where the disk fails.
+    /// - Throws: ``SluiceError`` if not even the list of tables can be read, and if the disk fails.
     func queue() throws -> RescuedQueue {
         guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'sluice_operations'") > 0 else {
             throw SluiceError(.storeCorrupt, "the file \(connection.path) has no queue")
@@ -28,7 +28,7 @@ struct RescueReader {
         do {
             try connection.catalog.refresh(connection)
         } catch let error as SluiceError where !error.isOfStorage {
-            // The engine's own tables are known; what the application declared is not.
+            // The engine's own tables are known; the application's declarations are not.
             rescued.isWhole = false
         }
         let own = Set(SyncTables.all.map(\.name))
@@ -46,11 +46,11 @@ struct RescueReader {
         for entry in try read(SyncTables.audit, &rescued.isWhole) {
             rescued.records.append((SyncTables.audit.name, entry))
         }
-        // A request that was sent may be late yet.
+        // A request that was sent may still arrive late.
         for tombstone in try readKept(UnansweredSend.schema, &rescued.isWhole) {
             rescued.records.append((UnansweredSend.schema.name, tombstone))
         }
-        // What was done to the records is not done again; what stays here comes from nowhere else.
+        // Migrations of these records must not run again; local-only records exist nowhere else.
         for note in try readKept(MigrationNote.schema, &rescued.isWhole) {
             rescued.records.append((MigrationNote.schema.name, note))
         }
@@ -84,7 +84,7 @@ struct RescueReader {
         let (table, id) = (operation.table, operation.recordID)
         let state = states[Self.key(operation)]
         let stored = rows[ExactName(table)]?[id]
-        // What was sent for an earlier revision is not what was written last.
+        // The content sent for an earlier revision is not the last write.
         let row = stored ?? operation.frozen ?? operation.sent.last { $0.revision == operation.revision }?.local
         var missing: String?
         if state == nil, operation.kind != .insert, operation.sequence == first(id, table, rescued, operation) {
@@ -104,14 +104,14 @@ struct RescueReader {
         rescued.operations.append(operation)
     }
 
-    /// The sequence of the first operation on the record, which is the one that the base belongs to.
+    /// Returns the sequence of the first operation on the record, to which the base belongs.
     private func first(_ id: RecordID, _ table: String, _ rescued: RescuedQueue, _ operation: TableOperation) -> Int64 {
         rescued.operations.first {
             $0.recordID == id && ExactName($0.table) == ExactName(table)
         }?.sequence ?? operation.sequence
     }
 
-    /// The readable rows of the application's tables, by table and id.
+    /// Returns the readable rows of the application's tables, by table and id.
     private func rows(of tables: Set<ExactName>) throws -> [ExactName: [RecordID: JSON]] {
         var rows: [ExactName: [RecordID: JSON]] = [:]
         for name in tables {
@@ -124,7 +124,7 @@ struct RescueReader {
         return rows
     }
 
-    /// As ``read(_:_:)``, of a table that older stores do not have.
+    /// Reads as ``read(_:_:)``, for a table that older stores do not have.
     private func readKept(_ schema: TableSchema, _ isWhole: inout Bool) throws -> [JSON] {
         try connection.catalog.table(schema.name).map { try read($0, &isWhole) } ?? []
     }
@@ -133,8 +133,8 @@ struct RescueReader {
         try read(connection.catalog.table(schema.name) ?? RecordTable(schema), &isWhole)
     }
 
-    /// The table's records: from its first on until one cannot be read, from its last back to there, and those between
-    /// the two one by one.
+    /// Reads the table's records: forward from its first until one cannot be read, backward from its last to there, and
+    /// those in between one by one.
     private func read(_ table: RecordTable, _ isWhole: inout Bool) throws -> [JSON] {
         var scan = RescueScan(table, connection)
         let first = try scan.rows("ORDER BY _rowid_ ASC")
@@ -150,19 +150,19 @@ struct RescueReader {
         return Array(scan.found.values)
     }
 
-    /// How many rows are asked for one by one where a table has a hole.
+    /// The number of rows that are read one by one in a gap of a table.
     private static let mostLookups: Int64 = 100_000
 }
 
-/// Reads rows of a table that may be damaged, each as often as it likes.
+/// Reads rows of a table that may be damaged; a row may be read repeatedly.
 private struct RescueScan {
     private let table: RecordTable
     private let connection: SQLiteConnection
-    /// What was read, by id.
+    /// The rows read so far, by id.
     private(set) var found: [RecordID: JSON] = [:]
-    /// Whether nothing was met that could not be read.
+    /// Whether every row met so far was readable.
     private(set) var isWhole = true
-    /// The statement of the last clause: a hole is read with the same one 100,000 times.
+    /// The statement of the last clause: a gap reuses the same one 100,000 times.
     private var last: (clause: String, statement: SQLiteStatement)?
 
     init(_ table: RecordTable, _ connection: SQLiteConnection) {
@@ -170,10 +170,10 @@ private struct RescueScan {
         self.connection = connection
     }
 
-    /// Reads the rows that the clause names, until one is on a page that cannot be read.
+    /// Reads the rows that the clause selects, until one is on an unreadable page.
     ///
-    /// - Returns: the number of the last row that was read, and whether there were no more.
-    /// - Throws: ``SluiceError`` where the disk fails.
+    /// - Returns: the number of the last row read, and whether there were no more.
+    /// - Throws: ``SluiceError`` if the disk fails.
     mutating func rows(_ clause: String, _ values: [SQLValue] = []) throws -> (number: Int64?, reachedEnd: Bool) {
         var number: Int64?
         do {
@@ -205,6 +205,6 @@ private struct RescueScan {
 }
 
 extension SluiceError {
-    /// Whether the disk, or another process, is in the way, and not the content of a file.
+    /// Whether the cause is the disk or another process, and not the content of a file.
     var isOfStorage: Bool { [.storeInputOutput, .storeFull, .storeBusy, .storeClosed].contains(code) }
 }

@@ -21,29 +21,29 @@ internal import Synchronization
 /// Beside the file stand its log (`-wal`, `-shm`), a lock (`-lock`) and the lease (`-lease`); copy the file alone only
 /// when it is closed.
 public final class SQLiteStore: LocalStore {
-    /// How a store is opened.
+    /// Options for opening a store.
     public struct Options: Sendable, Hashable {
-        /// What survives a power cut.
+        /// The transactions that survive a power cut.
         public enum Durability: Sendable, Hashable {
-            /// Every transaction that returned. Each costs a wait for the disk.
+            /// Every transaction that returned. Each waits for the disk.
             case full
-            /// All but perhaps the last transactions, whole and in order. The end of the process alone takes none.
+            /// All except perhaps the last transactions, whole and in order. The end of the process alone loses none.
             case normal
         }
 
-        /// What survives a power cut.
+        /// The transactions that survive a power cut.
         public var durability: Durability
-        /// How long to wait for another process or store that holds the file's lock.
+        /// The longest time to wait for another process or store that holds the file's lock.
         public var busyTimeout: Duration
-        /// How many reads can run at the same time; further ones wait.
+        /// The number of reads that can run at the same time; further ones wait.
         public var readers: Int
-        /// The size in bytes that the file may not outgrow; nil for as large as the disk allows. A transaction that
-        /// would throws `storeFull` and leaves nothing.
+        /// The largest size of the file in bytes; nil for no limit. A transaction that exceeds it throws `storeFull`
+        /// and changes nothing.
         public var maximumSize: Int?
-        /// The name of the file system that SQLite is to use instead of its default one.
+        /// The name of SQLite's file system for the file, instead of its default one.
         package var fileSystem: String?
 
-        /// Options.
+        /// Creates options.
         public init(
             durability: Durability = .full, busyTimeout: Duration = .seconds(5), readers: Int = 4,
             maximumSize: Int? = nil
@@ -55,7 +55,7 @@ public final class SQLiteStore: LocalStore {
         }
     }
 
-    /// The path that the store was opened with.
+    /// The path with which the store was opened.
     public let path: String
 
     private let file: SQLiteStoreFile
@@ -64,24 +64,24 @@ public final class SQLiteStore: LocalStore {
     private let leases = ExclusiveLease()
     private let writer: SQLiteWorker
     private let readers: [SQLiteWorker]
-    /// For statements of the application, so that a long one keeps no other read waiting; nil for a store without a file.
+    /// The reader for statements of the application, so that a long one delays no other read; nil for a store without a
+    /// file.
     private let sqlReader: SQLiteWorker?
     private let registration: OpenStores.Registration?
-    /// How many reads each reader has to do.
+    /// The number of reads assigned to each reader.
     private let loads: Mutex<[Int]>
 
-    /// Opens the file, or makes it, for its owner only; the folder it is in too, if the one above is there. `:memory:`
-    /// is a store without a file.
+    /// Opens the file, or creates it, for its owner only. A missing folder is created too, if the one above exists.
+    /// `:memory:` is a store without a file.
     ///
-    /// The calling thread does it, and waits for at most the busy timeout.
+    /// It blocks the calling thread, at most for the busy timeout.
     ///
-    /// - Parameter encryption: what the file is encrypted with; nil for a plain one. A new file becomes what is said
-    ///   here; one that is there is not changed by it: see
-    ///   ``convert(path:from:to:options:)``.
+    /// - Parameter encryption: the encryption of the file; nil for a plain one. A new file gets this encryption. That
+    ///   of an existing file is not changed: see ``convert(path:from:to:options:)``.
     /// - Throws: ``SluiceError`` of code `storeNotADatabase` for a file that is something else, `storeSchema` for a
     ///   database of another program or of a newer format, `storeKeyRefused`, `storeEncrypted` and `storeNotEncrypted`
-    ///   for one that is encrypted otherwise (all of which are left as they are), `storeLibraryMissing` where it takes
-    ///   SQLCipher and there is none, `storeInputOutput` where the file cannot be opened or has a second name (a hard
+    ///   for one that is encrypted otherwise (all of which are left as they are), `storeLibraryMissing` if it needs
+    ///   SQLCipher and there is none, `storeInputOutput` if the file cannot be opened or has a second name (a hard
     ///   link), `storeBusy`.
     public init(path: String, encryption: StoreEncryption? = nil, options: Options = Options()) throws {
         guard options.readers > 0 else {
@@ -125,7 +125,7 @@ public final class SQLiteStore: LocalStore {
         return try await reader.worker.run { [file] in try Self.read(file, on: $0, body) }
     }
 
-    /// As ``read(_:)`` on the calling thread, which waits for its turn and for the disk. It costs no change of threads;
+    /// Reads as ``read(_:)``, but blocks the calling thread for its turn and the disk. It costs no change of threads;
     /// never call it on a thread of Swift's pool.
     package func readHere<Result: Sendable>(
         _ body: @Sendable (any StoreReader) throws -> Result
@@ -145,7 +145,7 @@ public final class SQLiteStore: LocalStore {
         }
     }
 
-    /// The reader that has the least to do; the writer where there is none.
+    /// Returns the reader with the fewest reads; the writer if there is none.
     private func takeReader() -> (worker: SQLiteWorker, index: Int?) {
         let index = loads.withLock { loads -> Int? in
             guard let index = loads.indices.min(by: { loads[$0] < loads[$1] }) else { return nil }
@@ -159,8 +159,8 @@ public final class SQLiteStore: LocalStore {
         if let index = reader.index { loads.withLock { $0[index] -= 1 } }
     }
 
-    /// Runs `body` as one transaction; see ``LocalStore/write(_:)``. Those of tasks that write at the same time share one
-    /// commit; where that fails, each runs again alone.
+    /// Runs `body` as one transaction; see ``LocalStore/write(_:)``. The transactions of tasks that write at the same
+    /// time share one commit; if that fails, each runs again alone.
     public func write<Result: Sendable>(
         _ body: @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result {
@@ -169,29 +169,30 @@ public final class SQLiteStore: LocalStore {
         }
     }
 
-    /// Waits for what is under way, moves the log into the file and closes it; see ``LocalStore/close()``.
+    /// Waits for running operations, moves the log into the file and closes it; see ``LocalStore/close()``.
     public func close() async throws {
         for reader in readers { try await reader.close() }
         try await sqlReader?.close()
         try await writer.close { [file, lock] connection in
             guard !file.isInMemory else { return }
-            // Busy is no failure: the log keeps everything, and who opens the file next goes on with it.
+            // Busy is no failure: the log keeps everything for the next opening.
             try? lock.holding { try file.checkpointAtClose(connection) }
         }
         registration?.end()
     }
 
-    /// Whether the path still leads to the file that is open. Where it does not, every read and write throws `storeClosed`.
+    /// Whether the path still leads to the file that is open. If it does not, every read and write throws
+    /// `storeClosed`.
     package var isInPlace: Bool { file.isInPlace }
 
     /// Takes the lease, which is one for all processes; see ``LocalStore/takeLease()``.
     ///
-    /// - Throws: ``SluiceError`` of code `storeInputOutput` where no file can be made beside the store's.
+    /// - Throws: ``SluiceError`` of code `storeInputOutput` if no file can be created beside the store's.
     public func takeLease() async throws -> StoreLease? {
         try file.isInMemory ? leases.take() : LeaseFile(path: file.path + "-lease").take()
     }
 
-    /// Takes the lease away from whoever has it; see ``LocalStore/breakLease()``.
+    /// Takes the lease away from its holder; see ``LocalStore/breakLease()``.
     public func breakLease() async throws {
         if file.isInMemory {
             leases.breakUp()
@@ -200,7 +201,7 @@ public final class SQLiteStore: LocalStore {
         }
     }
 
-    /// Runs `body` with a connection that reads, on one state of the file.
+    /// Runs `body` with a reading connection, on one state of the file.
     func withConnection<Result: Sendable>(
         _ body: @Sendable (SQLiteConnection, _ path: String) throws -> Result
     ) async throws -> Result {
@@ -223,7 +224,7 @@ public final class SQLiteStore: LocalStore {
         }
     }
 
-    /// Runs `body` with the connection that writes, outside of any transaction and with the lock held.
+    /// Runs `body` with the writing connection, outside of any transaction and with the lock held.
     func withWriter<Result: Sendable>(
         _ body: @Sendable (SQLiteConnection) throws -> Result
     ) async throws -> Result {
@@ -245,7 +246,7 @@ public final class SQLiteStore: LocalStore {
         }
     }
 
-    /// What is done around the store's transactions.
+    /// The steps around the store's transactions.
     private var frame: TransactionFrame {
         TransactionFrame(
             begin: { [lock] in
@@ -255,7 +256,7 @@ public final class SQLiteStore: LocalStore {
             beforeCommit: { [file] _ in { file.checkpointIfDue($0) } })
     }
 
-    /// The path without symbolic links, so that every way to the file leads to one lock.
+    /// Returns the path without symbolic links, so that every way to the file leads to one lock.
     static func resolved(_ path: String) -> String {
         if path == ":memory:" { return path }
         func real(_ path: String) -> String? {
@@ -265,7 +266,7 @@ public final class SQLiteStore: LocalStore {
         }
         if let file = real(path) { return file }
         var path = path
-        // A link to a file that is yet to be made leads to where that will be.
+        // A link may point to a file that does not exist yet.
         for _ in 0..<40 {
             guard let target = StoreFolder.target(ofLink: path) else { break }
             path = target.utf8.first == UInt8(ascii: "/") ? target : "\(StoreFolder.folder(of: path))/\(target)"

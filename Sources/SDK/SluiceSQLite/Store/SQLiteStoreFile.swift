@@ -1,31 +1,30 @@
 internal import CSQLite
 package import SluiceCore
 
-/// How a store's file is opened, brought to its format and checkpointed.
+/// Opens a store's file, brings it to its format and checkpoints it.
 package struct SQLiteStoreFile: Sendable {
-    /// `SLCE`: by it, tools tell what kind of database the file is.
+    /// `SLCE`: identifies the kind of database for other tools.
     static let applicationID: Int64 = 0x534C_4345
     static let format: Int64 = 1
     /// A checkpoint is due when the log has so many pages (4 MB, and 16 MB of encrypted ones), or a quarter of the
-    /// file's if that is more: in a large table, rows of one transaction lie all over the index, and each checkpoint
-    /// would write nearly all of its pages anew.
+    /// file's if that is more. In a large table, rows of one transaction lie all over the index, and each checkpoint
+    /// would rewrite nearly all of its pages.
     static let checkpointPages = 1000
-    /// But it is due at the latest at so many (64 MB).
+    /// The log's length at which a checkpoint is due at the latest (64 MB).
     private var mostLogPages: Int { cipher == nil ? 16_000 : 4_000 }
-    /// When the log has grown so long because readers kept it, it is cut as soon as they let go.
+    /// The log's length at which it is cut: it has grown because of readers, and is cut as soon as they are done.
     private var truncatePages: Int { mostLogPages + Self.checkpointPages }
 
     let path: String
     let options: SQLiteStore.Options
-    /// What is needed to read the file; nil for one that is not encrypted.
+    /// The library and key for reading the file; nil for an unencrypted one.
     var cipher: StoreCipher?
-    /// The file that was opened; nil before that, and for a store without a file.
+    /// The identity of the opened file; nil before that, and for a store without a file.
     var identity: FileIdentity?
 
     var isInMemory: Bool { path == ":memory:" }
 
-    /// The writing connection. A file that is not there, or empty, becomes a store; one that is something else is left
-    /// as it is.
+    /// Opens the writing connection. A missing or empty file becomes a store; a file of another kind is left as it is.
     func openWriter() throws -> SQLiteConnection {
         let connection = try SQLiteConnection(
             path: path, busyTimeout: options.busyTimeout, fileSystem: options.fileSystem, cipher: cipher,
@@ -47,7 +46,7 @@ package struct SQLiteStoreFile: Sendable {
     }
 
     /// - Returns: the number of the format of a store.
-    /// - Throws: ``SluiceError`` of code `storeSchema` for what is no store, or has a newer format.
+    /// - Throws: ``SluiceError`` of code `storeSchema` for a file that is no store, or has a newer format.
     @discardableResult
     static func checkFormat(of connection: SQLiteConnection) throws -> Int64 {
         guard try connection.integer("PRAGMA application_id") == applicationID else {
@@ -64,8 +63,8 @@ package struct SQLiteStoreFile: Sendable {
         return found
     }
 
-    /// - Throws: ``SluiceError`` of code `storeEncrypted` or `storeNotEncrypted` where the file is not what it is
-    ///   opened as.
+    /// - Throws: ``SluiceError`` of code `storeEncrypted` or `storeNotEncrypted` if the file is not of the expected
+    ///   kind.
     static func check(_ path: String, begins start: [UInt8], isEncrypted: Bool) throws(SluiceError) {
         let isOther = !start.isEmpty && start != FileBytes.magic
         if !isEncrypted, isOther, OpenStores.contains(path) || FileBytes.looksEncrypted(path) {
@@ -83,9 +82,8 @@ package struct SQLiteStoreFile: Sendable {
     /// Whether the path still leads to the file that was opened, or there never was one.
     var isInPlace: Bool { identity.map { FileIdentity(path) == $0 } ?? true }
 
-    /// Sees that the path still leads to the file that was opened: what is written to another one, which a recovery, a
-    /// conversion or somebody by hand has taken away or replaced, nobody would find again; and what is read of it is not
-    /// what others read and write by now.
+    /// Checks that the path still leads to the file that was opened. A recovery, a conversion or a user may have
+    /// removed or replaced that file. Writes to it would be lost, and reads would miss those of others.
     ///
     /// - Throws: ``SluiceError`` of code `storeClosed`.
     func checkInPlace() throws(SluiceError) {
@@ -98,16 +96,16 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// As ``checkInPlace()``, before something is written.
+    /// Checks as ``checkInPlace()``, before a write.
     func checkWritable() throws(SluiceError) {
         try checkInPlace()
         if identity != nil { try Self.checkSingleName(path) }
     }
 
-    /// Sees that the file has no second name. SQLite finds a file's log and locks by the name that it is opened under:
-    /// two connections under two names would not see each other's writes, and would overwrite them.
+    /// Checks that the file has no second name. SQLite finds a file's log and locks by the name that it is opened
+    /// under: two connections under two names would not see each other's writes, and would overwrite them.
     ///
-    /// - Parameter kind: what the file is, for the message.
+    /// - Parameter kind: the kind of the file, for the message.
     /// - Throws: ``SluiceError`` of code `storeInputOutput`.
     package static func checkSingleName(_ path: String, of kind: String = "store") throws(SluiceError) {
         guard StoreFolder.links(to: path) > 1 else { return }
@@ -122,8 +120,8 @@ package struct SQLiteStoreFile: Sendable {
 
     private func configure(_ connection: SQLiteConnection) throws {
         if !isInMemory {
-            // A new file gets its first page under a rollback journal. Only so is the folder synced when that is
-            // removed; else a power cut could bring it back, and with it the empty file.
+            // A new file gets its first page under a rollback journal. Only then SQLite syncs the folder after removing
+            // the journal; else a power cut could restore the journal, and with it the empty file.
             try connection.execute("PRAGMA synchronous = EXTRA")
             let mode = try connection.run("PRAGMA journal_mode = WAL").first?.first
             guard mode == .text("wal") else {
@@ -142,20 +140,20 @@ package struct SQLiteStoreFile: Sendable {
         connection.watchLog()
     }
 
-    /// Has nothing be moved when it is closed. Before anything is read: a file that is refused stays as it is.
+    /// Keeps the log at closing. Must be called before anything is read: a file that is refused stays as it is.
     static func keepLogAtClose(_ connection: SQLiteConnection) {
         connection.configure(Int32(CSQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), true)
     }
 
-    /// How many KiB of pages the writing connection keeps: enough for the inner pages and the most of the leaves of the
-    /// index of a million records.
+    /// The writing connection's page cache in KiB: enough for the inner pages and most of the leaves of the index of a
+    /// million records.
     private static let cache = 40_000
 
-    /// How many KiB of pages each connection to an encrypted file keeps: of a plain one the system keeps them too, of an
-    /// encrypted one it can keep them encrypted only.
+    /// The page cache of each connection to an encrypted file in KiB. The system caches a plain file's pages too; an
+    /// encrypted file's it can cache only encrypted.
     private static let encryptedCache = 16_000
 
-    /// A connection that only reads.
+    /// Opens a connection that only reads.
     func openReader() throws -> SQLiteConnection {
         try checkInPlace()
         let connection = try SQLiteConnection(
@@ -168,7 +166,7 @@ package struct SQLiteStoreFile: Sendable {
         return connection
     }
 
-    /// Moves the log into the file where it has grown long, as far as readers let it. The lock is held.
+    /// Moves the log into the file if it has grown long, as far as readers allow. The lock is held.
     func checkpointIfDue(_ connection: SQLiteConnection) {
         let pages = connection.logPages
         if pages >= connection.nextCheckpoint {
@@ -185,7 +183,7 @@ package struct SQLiteStoreFile: Sendable {
                 _ = connection.checkpoint(Int32(CSQLITE_CHECKPOINT_TRUNCATE))
                 connection.setBusyTimeout(options.busyTimeout)
             }
-            // Where a reader holds the log, trying again at each commit would gain nothing.
+            // While a reader holds the log, trying again at each commit would gain nothing.
             connection.nextCheckpoint = isDone ? Self.checkpointPages : pages + Self.checkpointPages
         } else if pages < Self.checkpointPages {
             connection.nextCheckpoint = Self.checkpointPages

@@ -20,10 +20,10 @@ final class SQLiteStoreTransaction: StoreWriter {
         return result
     }
 
-    /// Sees that the transaction is still the one that was begun. After some failures (a full disk, say) SQLite rolls
-    /// it back, and whatever came after that would be a transaction of its own.
+    /// Checks that the transaction is still the one that was begun. After some failures (a full disk, say) SQLite rolls
+    /// it back, and later statements would run in transactions of their own.
     ///
-    /// - Throws: the failure that ended it, though the body may have caught that.
+    /// - Throws: the failure that ended it, even if the body has caught that.
     private func checkOpen() throws {
         if !isOpen {
             throw SluiceError(.storeClosed, "the transaction has ended; use its reader or writer inside only")
@@ -32,7 +32,7 @@ final class SQLiteStoreTransaction: StoreWriter {
         throw ending ?? SluiceError(.storeInputOutput, "SQLite has ended the transaction; nothing of it was written")
     }
 
-    /// Runs `body`, and puts the table's name into its errors.
+    /// Runs `body`, and adds the table's name to its errors.
     private func inTable<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
         try checkOpen()
         do {
@@ -130,7 +130,7 @@ extension SQLiteStoreTransaction: IndexedReader {
 extension SQLiteStoreTransaction: ColumnWriter {
     func put(_ id: RecordID, _ values: [ColumnValue], in schema: TableSchema) throws -> Bool {
         try inTable(schema.name) {
-            // A store that another version has declared may have other columns, or the same in another order.
+            // A store that another version has declared may have other columns, or another order.
             guard let table = connection.catalog.table(schema.name), table.schema.columns == schema.columns else {
                 return false
             }

@@ -10,8 +10,8 @@ internal import SluiceCore
 /// Rewrites a store with another key, with its first key or without one, and replaces the old file.
 ///
 /// The new file is complete, synced and compared with the old one, row by row, before it takes the name, in one step.
-/// The old one has no name from then on, and is overwritten through a descriptor that was opened before. So no name but
-/// the draft's is ever used, and what has that name is the conversion's alone.
+/// The old one has no name from then on, and is overwritten through a descriptor that was opened before. So only the
+/// draft's name is used, and a file of that name always belongs to the conversion.
 struct StoreConversion {
     let path: String
     let source: StoreCipher?
@@ -19,14 +19,14 @@ struct StoreConversion {
     let options: SQLiteStore.Options
     let environment: SyncEnvironment
 
-    /// The library that does the work: the one that knows encrypted files reads plain ones too.
+    /// The library that does the work: the encrypting one reads plain files too.
     private let library: SQLiteLibrary
 
     private var draft: String { path + Self.draftSuffix }
-    /// A name that nobody gives a file by chance.
+    /// A suffix that nobody gives a file by chance.
     static let draftSuffix = "-sluice-conversion"
 
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where neither side is encrypted.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if neither side is encrypted.
     init(
         path: String, from source: StoreCipher?, to target: StoreCipher?, options: SQLiteStore.Options,
         environment: SyncEnvironment
@@ -43,9 +43,9 @@ struct StoreConversion {
         self.library = library
     }
 
-    /// Does it. The store's lock and lease are held.
+    /// Carries out the conversion. The store's lock and lease are held.
     ///
-    /// - Throws: ``SluiceError`` of code `storeBusy` where a connection is open to the store, here or elsewhere.
+    /// - Throws: ``SluiceError`` of code `storeBusy` if a connection is open to the store, here or elsewhere.
     func carryOut() async throws {
         if OpenStores.contains(path) {
             throw SluiceError(.storeBusy, "the store \(path) is open in this process; close it first")
@@ -60,8 +60,8 @@ struct StoreConversion {
             let old = try Shredder(path)
             try await environment.reached(.key, .before)
             try StoreFiles.move(draft, to: path)
-            // Not before the new name is on the disk: after a power cut the old one would be back, and what it stands
-            // for.
+            // Not before the new name is on the disk: after a power cut the old name would be back, with an overwritten
+            // file.
             try StoreFiles.syncFolder(of: path)
             try await environment.reached(.key, .after)
             try old.overwrite()
@@ -72,12 +72,12 @@ struct StoreConversion {
     }
 
     private func build() throws {
-        // Made first, so that it is there to be overwritten when SQLite removes it.
+        // Opened first, so that the file can still be overwritten after SQLite removes its name.
         let log = access(path + "-wal", F_OK) == 0 ? try Shredder(path + "-wal") : nil
         let old = try connection(path, source)
         let format = try SQLiteStoreFile.checkFormat(of: old)
         try Self.checkWhole(old)
-        // Nobody else may have it open, and no log may stand beside the file that takes the name.
+        // No other process may have it open, and no log may stand beside the file that takes the name.
         guard try old.run("PRAGMA journal_mode = DELETE").first?.first == .text("delete") else {
             throw SluiceError(.storeBusy, "the store \(path) is open in another process; close it there first")
         }
@@ -106,7 +106,7 @@ struct StoreConversion {
     private func copy(_ old: SQLiteConnection, _ format: Int64) throws {
         let attach = try old.statement("ATTACH ? AS target KEY ?")
         try attach.bind(1, draft)
-        // Bound where it stands, so that no copy of it is left behind.
+        // Bound without a copy, so that none is left in memory.
         try (target?.key ?? SecretBytes([])).withBytes { key in
             _ = attach.bindText(2, key.bindMemory(to: UInt8.self), copied: false)
             try attach.run()
@@ -122,7 +122,7 @@ struct StoreConversion {
         try old.execute("DETACH target")
     }
 
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` where the copy is not whole or not the same.
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` if the copy is not whole or not the same.
     private func compare(_ old: SQLiteConnection, with new: SQLiteConnection) throws {
         try Self.checkWhole(new)
         let list = "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name"
@@ -152,13 +152,13 @@ struct StoreConversion {
 // MARK: Files
 
 extension StoreConversion {
-    /// Overwrites and removes what a conversion that was ended has left beside the store. What cannot be removed stays:
-    /// it is in nobody's way but that of the next conversion.
+    /// Overwrites and removes the files that an interrupted conversion has left beside the store. A file that cannot be
+    /// removed stays: it blocks only the next conversion.
     static func removeLeftovers(of path: String) {
         let draft = path + draftSuffix
         for name in ["-journal", "-wal", "-shm", ""].map({ draft + $0 }) {
             var info = stat()
-            // A conversion makes files, and no links to files of others.
+            // A conversion creates files, never links to others' files.
             guard access(path, F_OK) == 0, lstat(name, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { continue }
             let shredder = try? Shredder(name)
             if unlink(name) == 0 { try? shredder?.overwrite() }
@@ -166,8 +166,8 @@ extension StoreConversion {
     }
 }
 
-/// A file that is to be overwritten once nothing leads to it any more. A file system that writes elsewhere, or a disk
-/// that does, keeps what was there all the same.
+/// A file that is to be overwritten once it has no name any more. A file system or a disk that writes elsewhere keeps
+/// the old content nevertheless.
 private final class Shredder {
     private let descriptor: Int32
     private let path: String
@@ -180,7 +180,7 @@ private final class Shredder {
 
     deinit { _ = close(descriptor) }
 
-    /// Writes zeros over the file, unless it still has a name: somebody's copy of it is somebody's own.
+    /// Writes zeros over the file, unless it still has a name: a hard link is somebody's own copy.
     func overwrite() throws {
         var info = stat()
         try StoreFiles.call(fstat(descriptor, &info), "overwrite", path)

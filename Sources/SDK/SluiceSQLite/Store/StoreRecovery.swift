@@ -1,14 +1,14 @@
 public import SluiceCore
 
-/// What became of a damaged store: where it stands now, and what was rescued of it into the new one.
+/// The outcome of recovering a damaged store: its new path, and the operations rescued into the new store.
 public struct StoreRecovery: Sendable, Hashable {
-    /// What was found, in SQLite's words.
+    /// The damage, as SQLite describes it.
     public var damage: String
-    /// Where the damaged file stands now; its log, where it had one, beside it with `-wal` after the name.
+    /// The path of the damaged file; its log, if it had one, is beside it with `-wal` after the name.
     public var setAside: String
-    /// The operations that are in the new store's queue. One whose record or base was not readable is parked with the
+    /// The operations in the new store's queue. An operation whose record or base was not readable is parked with the
     /// reason `storeCorrupt`, to be looked at.
     public var operations: [TableOperation]
-    /// Whether every record of the engine's tables was readable, so that nothing of the queue is missing.
+    /// Whether every record of the engine's tables was readable, so that no operation of the queue is missing.
     public var isQueueWhole: Bool
 }

@@ -6,14 +6,14 @@ internal import SluiceCore
     internal import Darwin
 #endif
 
-/// The random bytes beside a user's store of which its key is made, with the user's secret. When they are overwritten
-/// the key is gone, for the user too.
+/// The random bytes beside a user's store, from which its key is derived together with the user's secret. When they are
+/// overwritten the key is gone, for the user too.
 enum UserSalt {
     private static let count = 32
 
     static func path(beside store: String) -> String { store + ".salt" }
 
-    /// The key of the store: of the secret and of the salt, which is made where it is missing.
+    /// Derives the key of the store from the secret and the salt. A missing salt is created.
     ///
     /// - Throws: ``SluiceError`` of code `storeCorrupt` for a salt that is not valid, `storeLibraryMissing`,
     ///   `storeInputOutput`.
@@ -31,15 +31,15 @@ enum UserSalt {
         }
     }
 
-    /// The salt, which is made where it is missing.
+    /// Returns the salt, which is created if it is missing.
     static func bytes(beside store: String) throws -> [UInt8] { try read(beside: store) ?? make(beside: store) }
 
-    /// Whether a user's signing out was interrupted.
+    /// Whether a user's sign-out was interrupted.
     static func isOverwritten(beside store: String) throws -> Bool {
         try read(beside: store).map { $0.allSatisfy { $0 == 0 } } ?? false
     }
 
-    /// Writes zeros over the salt, where there is one, and waits for the disk.
+    /// Writes zeros over the salt, if there is one, and waits for the disk.
     static func overwrite(beside store: String) throws {
         let path = path(beside: store)
         let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -65,7 +65,7 @@ enum UserSalt {
         return Array(salt.prefix(count))
     }
 
-    /// Under another name first, so that no half of one is ever found.
+    /// Writes under another name first, so that no incomplete salt is ever found.
     private static func make(beside store: String) throws -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         let salt = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }

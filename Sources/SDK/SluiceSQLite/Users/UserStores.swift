@@ -6,22 +6,21 @@ internal import SluiceCore
 /// let users = try UserStores(folder: "state")
 /// let anna = try await users.signIn("anna", with: .passphrase(passphrase))
 /// let context = try await SyncContext(client: annasClient, store: anna, options: SyncOptions(user: "anna"))
-/// // Later, and for somebody else. What Anna has not sent waits under her secret, until she is back.
+/// // Later, and for somebody else. Anna's unsent changes wait under her secret, until she is back.
 /// let ben = try await users.signIn("ben", with: .key(bensKey))
-/// // Anna will not be back: her store is removed, and what its key was made of is overwritten.
+/// // Anna will not be back: her store is removed, and the source of its key is overwritten.
 /// try await users.signOut("anna", unsent: .discard)
 /// ```
 ///
-/// A store's key is made of the user's secret and of random bytes in a file beside it. Without both it is
-/// noise: switching users needs nothing but closing the store, and signing out nothing but overwriting those bytes. A
-/// copy of both, as a backup of the folder is, still opens with the user's secret. Neither a file's nor a folder's name
-/// says who the user is.
+/// A store's key is derived from the user's secret and random bytes in a file beside it. Without both the store is
+/// noise: switching users needs only closing it, and signing out only overwriting those bytes. A copy of both, as in a
+/// backup of the folder, still opens with the user's secret. Neither a file's nor a folder's name reveals the user.
 public actor UserStores {
-    /// What becomes of changes that wait when a user signs out.
+    /// The treatment of queued changes when a user signs out.
     public enum Unsent: Sendable, Hashable {
-        /// They are not given up: signing out throws `operationsPending`.
+        /// They are kept: signing out throws `operationsPending`.
         case refuse
-        /// They are lost with all the rest.
+        /// They are lost with all other data.
         case discard
     }
 
@@ -30,32 +29,33 @@ public actor UserStores {
     private var open: (user: ExactName, store: SQLiteStore)?
     private let activity = SerialActivity()
 
-    /// The stores in that folder, which is made where it is missing, if the one above is there.
+    /// Manages the stores in that folder. A missing folder is created, if the one above exists.
     ///
-    /// - Throws: ``SluiceError`` of code `storeLibraryMissing` where SQLCipher 4 is missing, `storeInputOutput`.
+    /// - Throws: ``SluiceError`` of code `storeLibraryMissing` if SQLCipher 4 is missing, `storeInputOutput`.
     public init(folder: String, options: SQLiteStore.Options = .init()) throws {
         names = try UserNames(folder: folder)
         self.options = options
     }
 
-    /// Who is signed in.
+    /// The user who is signed in.
     public var user: String? { open?.user.text }
 
-    /// Opens the store of a user, or makes it, and closes the one that was open: whatever still uses that one gets
+    /// Opens the store of a user, or creates it, and closes the one that was open: later calls on that one get
     /// `storeClosed`.
     ///
     /// - Parameters:
     ///   - user: any text that names the user and does not change.
-    ///   - secret: what only this user can bring: derived from a token, from a keyring, a passphrase.
+    ///   - secret: a secret that only this user has: derived from a token, from a keyring, a passphrase.
     /// - Throws: ``SluiceError`` of code `storeKeyRefused` for a secret that is not the user's, `invalidArgument` for
-    ///   an empty name, `storeCorrupt` where a store is there and a file of random bytes is gone that it takes to find
-    ///   it or to open it, `storeBusy`, `cancelled`; of the store. The store that was open is closed then too.
+    ///   an empty name, `storeCorrupt` if a store exists and the random bytes for finding or opening it are gone,
+    ///   `storeBusy`, `cancelled`; of the store. The store that was open is closed then too.
     public func signIn(_ user: String, with secret: StoreEncryption) async throws -> SQLiteStore {
         guard !user.isEmpty else { throw SluiceError(.invalidArgument, "a user's name is not empty") }
         return try await alone {
             try await close()
             let path = try await names.path(of: user)
-            // Opened under the lock too: else another could sign the user out in between, and the key be of nothing.
+            // Opened under the lock too: else another process could sign the user out in between, and the key would be
+            // worthless.
             let lease = try await names.lock()
             defer { lease.release() }
             if try UserSalt.isOverwritten(beside: path) { try Self.remove(path) }
@@ -66,14 +66,14 @@ public actor UserStores {
         }
     }
 
-    /// One call after the other: where one waits, the actor would let others in.
+    /// One call after the other: at each suspension the actor would let others in.
     private func alone<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         try await activity.begin()
         defer { activity.end() }
         return try await body()
     }
 
-    /// Closes the store of who is signed in: what waits in it stays, and only that user's secret opens it again.
+    /// Closes the store of the signed-in user. Its queued changes stay, and only that user's secret opens it again.
     public func seal() async throws { try await alone { try await close() } }
 
     private func close() async throws {
@@ -82,27 +82,27 @@ public actor UserStores {
         try await store.close()
     }
 
-    /// Makes what is left of a user's store unreadable for everybody, and removes it.
+    /// Makes a user's store unreadable for everybody, and removes it.
     ///
-    /// What was copied before is beyond reach where the random bytes were copied too; and a disk or a file system that
-    /// writes elsewhere may keep those.
+    /// Earlier copies are beyond reach if the random bytes were copied too. A disk or a file system that writes
+    /// elsewhere may keep those bytes.
     ///
-    /// - Parameter unsent: what becomes of changes that wait. Whether there are any can be told of who is signed in
-    ///   only, so that anybody else can sign out only with `discard`.
-    /// - Throws: ``SluiceError`` of code `operationsPending`; `storeInputOutput` where the files cannot be removed: the
-    ///   next ``signIn(_:with:)`` of that user goes on with it; `storeCorrupt` where the file of random bytes is gone
-    ///   that it takes to find the store; `storeBusy`, `cancelled`.
+    /// - Parameter unsent: the treatment of queued changes. They can be counted only for the signed-in user, so that
+    ///   any other user can be signed out only with `discard`.
+    /// - Throws: ``SluiceError`` of code `operationsPending`; `storeInputOutput` if the files cannot be removed: the
+    ///   next ``signIn(_:with:)`` of that user completes it; `storeCorrupt` if the random bytes for finding the store
+    ///   are gone; `storeBusy`, `cancelled`.
     public func signOut(_ user: String, unsent: Unsent = .refuse) async throws {
         try await alone {
             let path = try await names.path(of: user)
-            // Before the store's own lock, which its transaction takes: so does signing in.
+            // Taken before the store's own lock, in the same order as at sign-in.
             let lease = try await names.lock()
             defer { lease.release() }
             if let open, open.user == ExactName(user) {
                 do {
                     try await Self.destroy(open.store, at: path, unsent)
                 } catch {
-                    // The transaction itself may be told that its file is gone.
+                    // The transaction itself may fail because its file is gone.
                     if StoreFolder.exists(path) { throw error }
                 }
                 try? await close()
@@ -115,8 +115,8 @@ public actor UserStores {
         }
     }
 
-    /// In one transaction: what is written after it fails, as the file is gone, and is not acknowledged. The users'
-    /// lock is held.
+    /// In one transaction: a later write fails because the file is gone, and is not acknowledged. The users' lock is
+    /// held.
     private static func destroy(_ store: SQLiteStore, at path: String, _ unsent: Unsent) async throws {
         try await store.write { writer in
             let count = try writer.count(matching: Query(TableOperation.schema.name))
@@ -131,18 +131,18 @@ public actor UserStores {
 
     /// Whether there is a store of that user.
     ///
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` where stores are there and the file of random bytes is gone
-    ///   that it takes to find one; `storeInputOutput`, `storeBusy`, `cancelled`.
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` if stores exist and the random bytes for finding one are gone;
+    ///   `storeInputOutput`, `storeBusy`, `cancelled`.
     public func hasStore(of user: String) async throws -> Bool {
         let path = try await names.path(of: user)
         return try StoreFolder.size(of: path) > 0 && !UserSalt.isOverwritten(beside: path)
     }
 
-    /// The salt goes last: while it is there, it says that the rest is to go.
+    /// The salt is removed last: while it exists, it shows that the rest is to be removed.
     private static func remove(_ path: String) throws {
         let salt = UserSalt.path(beside: path)
         guard StoreFolder.exists(StoreFolder.folder(of: path)) else { return }
-        // Only what is a store's: what others have put there is theirs, and in the folder's way.
+        // Removes only a store's files: files of others stay, and keep the folder.
         for name in StoreFolder.names(beside: path)
         where name.hasPrefix(StoreFolder.name(of: path)) && name != StoreFolder.name(of: salt) {
             try StoreFiles.remove("\(StoreFolder.folder(of: path))/\(name)")
@@ -153,19 +153,19 @@ public actor UserStores {
     }
 }
 
-/// Where the stores of a folder are: each in a folder of its own, whose name does not say who the user is.
+/// The paths of the stores in a folder: each in a folder of its own, whose name does not reveal the user.
 struct UserNames: Sendable {
     /// The name of the store in a user's folder.
     private static let store = "store.db"
-    /// How many bytes a folder's name has; two digits each.
+    /// The length of a folder's name in bytes; two digits each.
     private static let count = 16
-    /// How long to wait for another process that is about these stores.
+    /// The longest time to wait for another process that uses these stores.
     private static let timeout = Duration.seconds(5)
 
     private let folder: String
     private let lease: LeaseFile
 
-    /// What the files beside the users' folders have their names of. There is no such file itself.
+    /// The path from which the files beside the users' folders derive their names. There is no such file itself.
     private var marker: String { folder + "/users" }
 
     init(folder: String) throws {
@@ -176,12 +176,11 @@ struct UserNames: Sendable {
         lease = LeaseFile(path: SQLiteStore.resolved(marker) + LeaseFile.suffix)
     }
 
-    /// Keeps every other process from these stores, until what it gives back is released.
+    /// Keeps every other process from these stores, until the returned lease is released.
     ///
-    /// Whoever needs a store's own lock too takes that one second: two who took them in different orders would wait for
-    /// each other.
+    /// Take this lock before a store's own lock. Two processes with different orders would wait for each other.
     ///
-    /// - Throws: ``SluiceError`` of code `storeBusy` if another has it for too long, `cancelled`.
+    /// - Throws: ``SluiceError`` of code `storeBusy` if another process has it for too long, `cancelled`.
     func lock() async throws -> StoreLease {
         let clock = ContinuousClock()
         let deadline = clock.now + Self.timeout
@@ -200,8 +199,8 @@ struct UserNames: Sendable {
         }
     }
 
-    /// Where the store of that user is, or would be. The name is hard to guess a user from, though not impossible: who
-    /// has the folder can try names.
+    /// Returns the path of the user's store, whether it exists or not. The name is hard to trace to a user, though not
+    /// impossible: with the folder one can try names.
     ///
     /// - Throws: ``SluiceError`` as ``lock()`` and ``salt()``.
     func path(of user: String) async throws -> String {
@@ -219,10 +218,10 @@ struct UserNames: Sendable {
         return try salt()
     }
 
-    /// The random bytes that the names are made of, which are made where nobody has a store yet.
+    /// Returns the random bytes that the names derive from. They are created if there are no stores yet.
     ///
-    /// - Throws: ``SluiceError`` of code `storeCorrupt` where they are missing beside stores. With others every user
-    ///   would be a new one, and what waits in the stores would be found by nobody.
+    /// - Throws: ``SluiceError`` of code `storeCorrupt` if they are missing beside stores. With new bytes every user
+    ///   would be a new one, and the queued changes in the stores would never be found.
     private func salt() throws -> [UInt8] {
         let path = UserSalt.path(beside: marker)
         guard StoreFolder.exists(path) || !hasStores else {
@@ -233,7 +232,7 @@ struct UserNames: Sendable {
         return try UserSalt.bytes(beside: marker)
     }
 
-    /// Whether there is a folder by such a name as a user's has, with anything of a store in it.
+    /// Whether there is a folder with a name like a user's, and a store's file in it.
     private var hasStores: Bool {
         StoreFolder.names(beside: marker).contains { name in
             name.utf8.count == 2 * Self.count && name.utf8.allSatisfy { Base16.value(of: $0) != nil }

@@ -2,7 +2,7 @@ internal import HTTPTypes
 public import SluiceCore
 public import Tracing
 
-/// Spans for sync: each push and pull, each operation in it, and each HTTP request, whose trace goes on at the server
+/// Spans for sync: each push and pull, each operation in it, and each HTTP request. The trace goes on at the server
 /// (W3C Trace Context, as far as the tracer injects it).
 ///
 /// ```swift
@@ -11,8 +11,8 @@ public import Tracing
 ///
 /// Spans name table, record and operation, and the answer's status; nothing of a record's content.
 public enum RequestSpans {
-    /// Two filters for a client: the outer has a span for an operation with all of its attempts, the inner one for each
-    /// request that leaves.
+    /// Creates two filters for a client: the outer has a span for an operation with all of its attempts, the inner one
+    /// for each request that is sent.
     public static func filters(_ tracer: any Tracer) -> [any Filter] {
         [
             PlacedFilter(
@@ -23,7 +23,7 @@ public enum RequestSpans {
         ]
     }
 
-    /// What surrounds the pushes and pulls of a scheduler.
+    /// Returns the tracing around the pushes and pulls of a scheduler.
     static func around(_ tracer: some Tracer) -> SyncScheduler.Around {
         { name, step in
             await tracer.withSpan("sluice \(name.split(separator: " ").first ?? "run")", ofKind: .internal) { span in

@@ -1,10 +1,10 @@
 internal import SluiceBase
 
-/// A new record with what is created or linked together with it, as single changes in the order in which they may be made:
-/// what others refer to comes first.
+/// A new record with the records created or linked together with it, as single changes in a possible order: a record
+/// comes before those that refer to it.
 ///
-/// Linked records stand under the names of navigation properties, as OData has it: new ones as objects, known ones by
-/// their addresses (`Customer@odata.bind`, `{"@id": …}`, v2's `{"__metadata": {"uri": …}}`).
+/// Linked records stand under the names of navigation properties, as in OData: new ones as objects, known ones by their
+/// addresses (`Customer@odata.bind`, `{"@id": …}`, v2's `{"__metadata": {"uri": …}}`).
 struct DeepRecord {
     /// One change.
     enum Change: Sendable {
@@ -15,21 +15,21 @@ struct DeepRecord {
     private let schemas: StoreSchemas
     private let makeID: () -> String
     private(set) var changes: [Change] = []
-    /// The record that was asked for, without what is created with it.
+    /// The requested record, without the records created with it.
     private(set) var root: JSON = .null
 
-    /// The deepest that new records are nested, and the most that are made at once.
+    /// The greatest depth of nested new records, and the largest number created at once.
     static let maximumDepth = 5
     static let maximumChanges = 200
 
-    /// - Throws: ``SluiceError`` of code `invalidRecord` for what is no record, no address, or too much.
+    /// - Throws: ``SluiceError`` of code `invalidRecord` for an invalid record or address, and for too many changes.
     init(_ record: JSON, in table: String, schemas: StoreSchemas, makeID: @escaping () -> String) throws(SluiceError) {
         self.schemas = schemas
         self.makeID = makeID
         root = try add(record, in: table, depth: 0)
     }
 
-    /// Whether it is one record alone.
+    /// Whether it is a single record.
     var isSingle: Bool { changes.count == 1 }
 
     private mutating func add(_ record: JSON, in table: String, depth: Int) throws(SluiceError) -> JSON {
@@ -52,7 +52,7 @@ struct DeepRecord {
             }
         }
         if own["id"]?.isNull ?? true { own["id"] = JSON(makeID()) }
-        // To one: the other record comes first, and this one names it.
+        // To one: the other record comes first, and this one refers to it.
         for link in links where !link.reference.isCollection {
             let reference = link.reference
             if link.value.isNull {
@@ -71,7 +71,7 @@ struct DeepRecord {
             }
         }
         try append(.insert(own, table: table), table)
-        // To many: the others name this one, and come after it.
+        // To many: the others refer to this one, and come after it.
         for link in links where link.reference.isCollection {
             let reference = link.reference
             guard let elements = link.value.elements else { throw refusal("has no list under \(reference.name)") }
@@ -105,7 +105,7 @@ struct DeepRecord {
         changes.append(change)
     }
 
-    /// The address that stands for a known record; nil for a new one.
+    /// Returns the address of a known record; nil for a new one.
     private static func address(_ value: JSON, _ isAddress: Bool) -> String? {
         if isAddress { return value.string }
         if let address = value["@id"]?.string ?? value["@odata.id"]?.string { return address }

@@ -1,10 +1,10 @@
 internal import SluiceBase
 internal import SluiceSync
 
-/// Keys that the service has assigned to records, so that what refers to a record by its id does so by its key.
+/// Keys that the service has assigned to records, so that references by id become references by key.
 struct KnownKeys {
     private let references: [AssignedReference]
-    /// Those that hold numbers: an id is a text.
+    /// The references whose columns hold numbers: an id is a text.
     private let numbers: Set<AssignedReference>
     private var keys: [AssignedReference: [JSON: JSON]] = [:]
 
@@ -16,7 +16,7 @@ struct KnownKeys {
             })
     }
 
-    /// Takes in a record as the service made it, which was called `id` before.
+    /// Notes a record that the service created from the one with the former `id`.
     mutating func note(_ record: JSON, as id: JSON?, in table: String) {
         guard let id else { return }
         for reference in references where reference.parent == table {
@@ -26,7 +26,7 @@ struct KnownKeys {
         }
     }
 
-    /// The record with keys in the place of ids.
+    /// Returns the record with keys in the place of ids.
     func resolved(_ record: JSON, in table: String) -> JSON {
         var resolved = record
         for reference in references where reference.child == table {

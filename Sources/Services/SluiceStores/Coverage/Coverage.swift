@@ -1,4 +1,4 @@
-/// Whether a local store that is filled by defining requests can answer a request completely, and why.
+/// The answer whether a local store filled by defining requests can answer a request completely, with the reasons.
 ///
 /// ```swift
 /// let checker = CoverageChecker(requests, schemas: [agencies, bookings])
@@ -6,11 +6,11 @@
 /// print(coverage)   // covered: every record that is asked for is in "agencies"
 /// ```
 public enum Coverage: Sendable, Hashable, CustomStringConvertible {
-    /// Every record of the answer is there, and nothing else is found. The names are those of the defining requests
+    /// Every record of the answer is in the store, and no other is found. The names are those of the defining requests
     /// that the proof needs, the texts are the proof.
     case covered(by: [String], because: [String])
-    /// That cannot be proved. The texts say what is missing; the example, if there is one, describes a record that is
-    /// asked for and that no defining request need give.
+    /// Completeness cannot be proved. The texts name the missing parts; the example, if there is one, describes a
+    /// requested record that no defining request is certain to bring.
     case uncovered(because: [String], example: String?)
 
     /// Whether the local store has the whole answer.
@@ -26,7 +26,7 @@ public enum Coverage: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The answer and its reasons, in one line.
+    /// The result and its reasons, in one line.
     public var description: String {
         switch self {
         case .covered(_, let reasons): "covered: \(reasons.joined(separator: "; "))"

@@ -2,23 +2,24 @@ internal import SluiceBase
 
 // Records that were loaded without a property that a filter names.
 extension CoverageChecker {
-    /// What brings records of a table into the store.
+    /// A source of a table's records in the store.
     private struct Source {
         var name: String
         var columns: CoverageColumns
-        /// Which records it brings; nil for all.
+        /// The filter of the records that it brings; nil for all.
         var filter: QueryExpression?
-        /// Whether it brings every record for which that is true, and not only some of them.
+        /// Whether it brings every record that matches the filter, and not only some of them.
         var isWhole: Bool
-        /// Of the columns that the request's filter names, those that it does not bring.
+        /// The columns in the request's filter that the source does not bring.
         var absent: Set<PropertyName> = []
     }
 
-    /// Why another record of the store could be taken for one that is asked for, with an example; nil if none can.
+    /// Returns the reason why another record of the store could be taken for a requested one, with an example; nil if
+    /// none can.
     ///
-    /// A record lacks those properties that none of its sources brings, and lacking they look like null. So for every
-    /// set of properties that a record may lack: is there one for which the filter is true without them, that a source
-    /// without them brings, and none with one of them?
+    /// A record lacks the properties that none of its sources brings, and they look like null. So for every set of
+    /// properties that a record may lack, the check searches a record that: matches the filter without them, is brought
+    /// by a source without them, and by no source with one of them.
     func strayRecords(_ options: ODataOptions, in table: String) -> (reason: String, example: String?)? {
         guard let filter = options.filter else { return nil }
         let named = filter.columns
@@ -62,7 +63,7 @@ extension CoverageChecker {
         return CoverageSearch.search(formulas + [.or(brought)], schema: schema)
     }
 
-    /// What brings records of the table into the store: its defining requests, and expansions of others.
+    /// Returns the sources of the table's records: its defining requests, and expansions of others.
     private func sources(of table: String) -> [Source] {
         var sources: [Source] = []
         func add(_ options: ODataOptions, _ name: String, isWhole: Bool) {

@@ -1,25 +1,24 @@
 public import SluiceBase
 
-/// Decides which requests a local store can answer completely, from the defining requests that fill it.
+/// Decides whether a local store can answer a request completely, from the defining requests that fill it.
 ///
 /// A request is covered if three things are proved:
 ///
-/// 1. Every record that it asks for is given by a defining request of the table, or by several together. For that, its
+/// 1. 1. Every requested record is brought by a defining request of the table, or by several together. The proof: its
 ///    filter being true and theirs not being true must exclude each other, for every value that properties may have.
-/// 2. These defining requests give every property that is selected, filtered or sorted by, and what is expanded.
-/// 3. No other record of the store is taken for one that is asked for because a property of it was not loaded, which
-///    looks like null.
+/// 2. 2. These defining requests bring every property that is selected, filtered or sorted by, and the expansions.
+/// 3. 3. No other record of the store matches only because one of its properties was not loaded, which looks like null.
 ///
-/// The proof is complete for comparisons of a property with a constant, `in`, `startswith`, tests for null, and
-/// `and`, `or`, `not` of these. Every other condition counts as one that may be true or not, but is the same wherever it
-/// is written. What is not proved is not covered.
+/// The proof is complete for comparisons of a property with a constant, `in`, `startswith`, tests for null, and `and`,
+/// `or`, `not` of these. Every other condition counts as one that may be true or not, but is the same wherever it is
+/// written. Without a proof a request is not covered.
 public struct CoverageChecker: Sendable {
     /// The defining requests of the store.
     public var requests: [DefiningRequest]
     /// The tables' columns and references, by the tables' names.
     public var schemas: [String: TableSchema]
 
-    /// A checker for a store that those requests fill.
+    /// Creates a checker for a store that those requests fill.
     ///
     /// A table without a schema has properties of any kind. An expansion is followed to its table only along a declared
     /// reference.
@@ -28,7 +27,7 @@ public struct CoverageChecker: Sendable {
         self.schemas = Dictionary(schemas.map { ($0.name, $0) }) { $1 }
     }
 
-    /// Whether the store has the whole answer to a request, and why.
+    /// Returns whether the store has the whole answer to a request, with the reasons.
     public func coverage(of options: ODataOptions, in table: String) -> Coverage {
         coverage(of: options, in: table, depth: 0)
     }
@@ -39,7 +38,7 @@ public struct CoverageChecker: Sendable {
         if let obstacle = obstacle(to: options, in: table) {
             return .uncovered(because: [obstacle], example: nil)
         }
-        // The records of a request are found again by its own filter, as far as they have what that names.
+        // The records of a request are found again by its own filter, if they have the filter's properties.
         if let same = own.first(where: { $0.options.isExactly(options) && !$0.options.mentionsNow }),
             options.namedColumns.allSatisfy(CoverageColumns(loadedBy: options.select).has),
             options.expand.isEmpty, strayRecords(options, in: table) == nil
@@ -70,7 +69,7 @@ public struct CoverageChecker: Sendable {
         return .covered(by: names, because: [proof] + Set(expansions).sorted())
     }
 
-    /// Why no local store can answer the request.
+    /// Returns the reason why no local store can answer the request.
     private func obstacle(to options: ODataOptions, in table: String) -> String? {
         if options.search != nil { return "what $search finds is the server's to say" }
         if !options.apply.isEmpty { return "$apply is answered by the server" }
@@ -87,7 +86,7 @@ public struct CoverageChecker: Sendable {
         }
     }
 
-    /// Why a defining request cannot stand for a part of the answer.
+    /// Returns the reason why a defining request cannot contribute to the answer.
     private func unusable(
         _ request: DefiningRequest, _ options: ODataOptions, _ needed: CoverageColumns, in table: String, _ depth: Int,
         _ proofs: inout [String]
@@ -114,7 +113,7 @@ public struct CoverageChecker: Sendable {
         return nil
     }
 
-    /// Whether what an item expands is there, with the records or in the store of its table.
+    /// Whether an item's expansion is in the store, with the records or in its table.
     private func expansion(
         _ item: ExpandItem, by given: [ExpandItem], in table: String, _ depth: Int
     ) -> Coverage {
@@ -125,7 +124,7 @@ public struct CoverageChecker: Sendable {
             if other.odata.utf8.elementsEqual(item.odata.utf8) {
                 return .covered(by: [], because: ["\(item.odata) is expanded just so"])
             }
-            // The expanded records are those of a request of their own for one parent.
+            // The expanded records are those of a separate request for one parent.
             let name = "\(item.path.odata)"
             let inner = CoverageChecker(
                 [DefiningRequest(name, of: name, other.options.withoutLevels)],
@@ -147,7 +146,7 @@ public struct CoverageChecker: Sendable {
         }
     }
 
-    /// That every record is in one of the requests, or in several together.
+    /// Proves that every record is in one of the requests, or in several together.
     private func proof(
         _ options: ODataOptions, _ usable: [DefiningRequest], in table: String, _ reasons: inout [String]
     ) -> (String, [DefiningRequest])? {
@@ -176,7 +175,7 @@ public struct CoverageChecker: Sendable {
         guard case .none = CoverageSearch.search([asked] + used.map(outside), schema: schemas[table]) else {
             return nil
         }
-        // As few as the proof needs.
+        // Only as many as the proof needs.
         for index in usable.indices.reversed() {
             var fewer = used
             fewer.remove(at: index)
@@ -188,7 +187,7 @@ public struct CoverageChecker: Sendable {
         return ("every record \(question) is in \(list.joined(separator: " or "))", used)
     }
 
-    /// A record that is asked for and that none of the requests need give, in words.
+    /// Describes a requested record that none of the requests is certain to bring.
     private func example(_ options: ODataOptions, _ usable: [DefiningRequest], in table: String) -> String? {
         let formulas = CoverageFormulas(schema: schemas[table])
         let asked = options.filter.map { [formulas.formula($0, is: .isTrue)] } ?? []
@@ -201,20 +200,20 @@ public struct CoverageChecker: Sendable {
 }
 
 extension ODataOptions {
-    /// Whether both ask for the same in the same words.
+    /// Whether both have the same options, byte for byte.
     fileprivate func isExactly(_ other: ODataOptions) -> Bool {
         parameters.elementsEqual(other.parameters) { left, right in
             left.name.utf8.elementsEqual(right.name.utf8) && left.value.utf8.elementsEqual(right.value.utf8)
         }
     }
 
-    /// Whether a part depends on when it is asked.
+    /// Whether a part depends on the time of the request.
     var mentionsNow: Bool {
         let expressions = [filter].compactMap { $0 } + order.map(\.expression)
         return expressions.contains { $0.mentionsNow } || expand.contains { $0.options.mentionsNow }
     }
 
-    /// The properties that the filter and the order name.
+    /// The properties in the filter and the order.
     fileprivate var namedColumns: Set<PropertyName> {
         order.reduce(into: filter?.columns ?? []) { $0.formUnion($1.expression.columns) }
     }
@@ -227,7 +226,7 @@ extension ODataOptions {
 }
 
 extension ODataOptions.Levels? {
-    /// Whether so many levels are among those that are given.
+    /// Whether the levels are within the given ones.
     fileprivate func isWithin(_ given: ODataOptions.Levels?) -> Bool {
         switch (self ?? .times(1), given ?? .times(1)) {
         case (.times(let asked), .times(let given)): asked <= given

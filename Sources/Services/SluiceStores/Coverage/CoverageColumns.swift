@@ -1,12 +1,12 @@
 internal import SluiceBase
 
-/// Which parts of a record a `$select` gives.
+/// The parts of a record that a `$select` returns.
 enum CoverageColumns {
     case all
-    /// What these paths lead to.
+    /// The parts at these paths.
     case some([[PropertyName]])
 
-    /// What a defining request has loaded. What only a part of a collection is selected of counts as not loaded.
+    /// The parts that a defining request has loaded. A partly selected collection counts as not loaded.
     init(loadedBy items: [SelectItem]) {
         if items.isEmpty || items.contains(where: { $0.path == [.all] }) {
             self = .all
@@ -19,7 +19,7 @@ enum CoverageColumns {
             } + [["id"]])
     }
 
-    /// What a request needs; nil if it selects something else than properties.
+    /// The parts that a request needs; nil if it selects something other than properties.
     init?(neededBy items: [SelectItem]) {
         var paths: [[PropertyName]] = []
         for item in items {
@@ -33,7 +33,7 @@ enum CoverageColumns {
         self = items.isEmpty ? .all : .some(paths)
     }
 
-    /// The needed paths that are not there; nil stands for all the others.
+    /// Returns the needed paths that were not loaded.
     func missing(from loaded: CoverageColumns) -> [String] {
         guard case .some(let there) = loaded else { return [] }
         guard case .some(let needed) = self else { return ["every property"] }
@@ -41,7 +41,7 @@ enum CoverageColumns {
             .map { $0.map(\.text).joined(separator: "/") }
     }
 
-    /// Whether the whole property is there.
+    /// Whether the whole property was loaded.
     func has(_ name: PropertyName) -> Bool {
         switch self {
         case .all: true
@@ -51,7 +51,7 @@ enum CoverageColumns {
 }
 
 extension SelectItem {
-    /// The path, if it has properties alone.
+    /// The path, if it consists of properties only.
     fileprivate var names: [PropertyName]? {
         var names: [PropertyName] = []
         for step in path {

@@ -2,15 +2,15 @@ internal import SluiceBase
 
 /// A condition on one record that is true or false, made of conditions on single properties.
 ///
-/// A filter knows three values. A formula says of one that its value is among some of them, so that "the record is not
-/// in the request" (false or null) is a formula like "it is" (true).
+/// A filter has three values. A formula states that its value is one of some of them. So "the record is not in the
+/// request" (false or null) is a formula like "it is" (true).
 indirect enum CoverageFormula: Sendable {
     case truth(Bool)
     case and([CoverageFormula])
     case or([CoverageFormula])
     /// The property's value is in the set.
     case column(PropertyName, ValueSet)
-    /// A part of a filter about which nothing is known but that it has one value for one record.
+    /// A part of a filter about which only one fact is known: it has one value for one record.
     case unknown(Condition, Truths)
 
     /// A part of a filter, as its text: two are the same only if their bytes are, as texts in queries are compared.
@@ -27,7 +27,7 @@ indirect enum CoverageFormula: Sendable {
         static let isNull = Truths(rawValue: 4)
         static let all: Truths = [.isTrue, .isFalse, .isNull]
 
-        /// What a negation has these values for.
+        /// The values whose negation is among these.
         var negated: Truths {
             var negated: Truths = contains(.isNull) ? .isNull : []
             if contains(.isTrue) { negated.insert(.isFalse) }
@@ -37,13 +37,13 @@ indirect enum CoverageFormula: Sendable {
     }
 }
 
-/// Makes formulas of filters.
+/// Converts filters to formulas.
 struct CoverageFormulas {
     let schema: TableSchema?
-    /// Properties that a record lacks here, so that they are null.
+    /// Properties that the record is assumed to lack, so that they are null.
     var absent: Set<PropertyName> = []
 
-    /// That the filter's value is among some.
+    /// Returns the formula that the filter's value is one of the given ones.
     func formula(_ expression: QueryExpression, is wanted: CoverageFormula.Truths) -> CoverageFormula {
         if wanted == .all { return .truth(true) }
         if wanted.isEmpty { return .truth(false) }
@@ -180,7 +180,7 @@ struct CoverageFormulas {
         else { return unknown(whole, wanted) }
         let type = type(name)
         let all = ValueSet.all(of: type)
-        // Of what is no text the function is null; a date column has no texts.
+        // The function is null for values that are no text; a date column has no texts.
         if all.texts.isEmpty { return .truth(wanted.contains(.isNull)) }
         var parts: [CoverageFormula] = []
         if wanted.contains(.isTrue) { parts.append(column(name, ValueSet(prefix: text, of: type))) }
@@ -204,14 +204,14 @@ struct CoverageFormulas {
 
     private func unknown(_ expression: QueryExpression, _ wanted: CoverageFormula.Truths) -> CoverageFormula {
         if wanted.isEmpty { return .truth(false) }
-        // What is about an absent property need not be what it is elsewhere, and may be anything.
+        // A condition on an absent property may differ from the same one elsewhere, and may have any value.
         guard absent.isDisjoint(with: expression.columns) else { return .truth(true) }
         return .unknown(CoverageFormula.Condition(expression.odata(.v4)), wanted)
     }
 }
 
 extension QueryExpression {
-    /// The record's property that the expression is, if it is one alone.
+    /// The single property that the expression consists of.
     fileprivate var property: PropertyName? {
         switch self {
         case .column(let name): return name
@@ -255,7 +255,7 @@ extension QueryExpression.BinaryOperator {
 }
 
 extension ValueSet {
-    /// Both together; nil if one is about the moments that texts tell.
+    /// Returns both sets together; nil if one is about the moments of texts.
     fileprivate func union(_ other: ValueSet, of type: TableSchema.ColumnType?) -> ValueSet? {
         let isPlain = { (set: ValueSet) in set.texts.isEmpty || (set.hasOtherTexts && set.moments.complement.isEmpty) }
         guard type == .date || (isPlain(self) && isPlain(other)) else { return nil }

@@ -1,26 +1,26 @@
 internal import SluiceBase
 
-/// Looks for a record for which formulas are true: for every property, a value that lies in all the sets that they
-/// name. Properties do not depend on each other, so there is such a record if no property's sets exclude each other.
+/// Searches a record for which formulas are true: for every property, a value that lies in all the formulas' sets.
+/// Properties do not depend on each other, so there is such a record if no property's sets exclude each other.
 struct CoverageSearch {
-    /// What was found.
+    /// The result of a search.
     enum Result {
         /// No record.
         case none
-        /// A record may be like this.
+        /// A record may have these values.
         case some(String)
-        /// There were more cases than are looked at.
+        /// There were more cases than the search examines.
         case tooManyCases
     }
 
     private let schema: TableSchema?
-    /// How many times the values of a property may still be narrowed.
+    /// The number of times that the values of a property may still be narrowed.
     private var stepsLeft = 100_000
     private var isCut = false
 
     init(schema: TableSchema?) { self.schema = schema }
 
-    /// One case: what is known of each property and of each unknown condition.
+    /// One case: the known facts about each property and each unknown condition.
     private struct Case {
         var columns: [PropertyName: ValueSet] = [:]
         var unknown: [CoverageFormula.Condition: CoverageFormula.Truths] = [:]
@@ -32,7 +32,7 @@ struct CoverageSearch {
         return search.isCut ? .tooManyCases : .none
     }
 
-    /// A case in which all are true, the given one narrowed.
+    /// Returns a case in which all are true, narrowed from the given one.
     private mutating func find(_ formulas: [CoverageFormula], _ start: Case) -> Case? {
         guard stepsLeft > 0 else {
             isCut = true
@@ -49,7 +49,7 @@ struct CoverageSearch {
             default: if !narrow(&known, next) { return nil }
             }
         }
-        // What can be true only in one way says more than what is left open.
+        // Choices with one possibility are examined first: they narrow the case most.
         var open: [[CoverageFormula]] = []
         for choice in choices {
             var possible: [CoverageFormula] = []
@@ -70,7 +70,7 @@ struct CoverageSearch {
         return nil
     }
 
-    /// Adds what a formula says, as far as it is about one thing; false if that cannot be.
+    /// Adds the fact of a formula about one property; false if it contradicts the case.
     private mutating func narrow(_ known: inout Case, _ formula: CoverageFormula) -> Bool {
         stepsLeft -= 1
         switch formula {
@@ -102,7 +102,7 @@ struct CoverageSearch {
 }
 
 extension ValueSet {
-    /// A value of the set in words, or what is known of it.
+    /// A value of the set as text, or its description.
     fileprivate var sample: String {
         if let value = bools.min(by: { !$0 && $1 }) { return value ? "true" : "false" }
         if let piece = numbers.pieces.first { return Self.range(piece.from, piece.to) { $0.text } }

@@ -1,23 +1,23 @@
 public import SluiceBase
 internal import SluiceSync
 
-/// What an offline store is filled with: a named read of one table, kept up to date as a whole.
+/// A named read of one table that fills an offline store, and is kept up to date as a whole.
 ///
 /// ```swift
 /// let request = DefiningRequest(
 ///     "agencies", of: "Agencies", try ODataOptions("$filter=Country eq 'US'&$expand=Bookings"))
 /// ```
 ///
-/// The store holds the union of what its defining requests give. A row that several give is stored once.
+/// The store holds the union of its defining requests' records. A row in several requests is stored once.
 public struct DefiningRequest: Sendable, Hashable {
     /// The name, by which the request is refreshed, replaced and removed.
     public var name: String
     /// The table, or entity set, that is read.
     public var table: String
-    /// The query options: `$filter`, `$select`, `$expand` and `$orderby`, and what else the server takes.
+    /// The query options: `$filter`, `$select`, `$expand` and `$orderby`, and others that the server supports.
     public var options: ODataOptions
 
-    /// A read of a table.
+    /// Creates a read of a table.
     public init(_ name: String, of table: String, _ options: ODataOptions = ODataOptions()) {
         self.name = name
         self.table = table
@@ -26,7 +26,8 @@ public struct DefiningRequest: Sendable, Hashable {
 }
 
 extension DefiningRequest {
-    /// Checks what a store can be filled with: whole sets of records, which may be filtered, and what they are linked to.
+    /// Checks that the request can fill a store: with whole sets of records, perhaps filtered, and their linked
+    /// records.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` or `invalidTable`.
     func validate(_ schemas: [String: TableSchema]) throws(SluiceError) {

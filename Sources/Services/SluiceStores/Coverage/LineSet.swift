@@ -1,4 +1,4 @@
-/// A set of points on a line, as the places where one passes from outside of it to inside or back.
+/// A set of points on a line, stored as the cuts between outside and inside.
 struct LineSet<Point: Comparable & Sendable>: Sendable {
     /// A place between points: just before one, or just after it.
     struct Cut: Comparable, Sendable {
@@ -18,20 +18,20 @@ struct LineSet<Point: Comparable & Sendable>: Sendable {
     static var empty: LineSet { LineSet(beginsInside: false, cuts: []) }
     static var all: LineSet { LineSet(beginsInside: true, cuts: []) }
 
-    /// The points before a cut.
+    /// Returns the points before a cut.
     static func before(_ point: Point, isAfter: Bool = false) -> LineSet {
         LineSet(beginsInside: true, cuts: [Cut(point: point, isAfter: isAfter)])
     }
 
-    /// The points from a cut on.
+    /// Returns the points from a cut on.
     static func from(_ point: Point, isAfter: Bool = false) -> LineSet { before(point, isAfter: isAfter).complement }
 
-    /// From the first cut to the second; empty if that does not come later.
+    /// Returns the points from the first cut to the second; none if that does not come later.
     static func between(_ first: Cut, _ second: Cut) -> LineSet {
         first < second ? LineSet(beginsInside: false, cuts: [first, second]) : .empty
     }
 
-    /// That point alone.
+    /// Returns that single point.
     static func only(_ point: Point) -> LineSet {
         between(Cut(point: point, isAfter: false), Cut(point: point, isAfter: true))
     }

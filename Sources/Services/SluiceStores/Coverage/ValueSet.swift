@@ -1,7 +1,7 @@
 internal import SluiceBase
 
-/// The values that a property may have, as queries see values: by their kinds, and for numbers, texts and dates by
-/// where they lie.
+/// The values that a property may have, as queries compare them: by kind, and for numbers, texts and dates by their
+/// position on a line.
 struct ValueSet: Sendable {
     /// A number as queries compare numbers: integers and doubles exactly.
     struct Number: Comparable, Sendable {
@@ -14,8 +14,8 @@ struct ValueSet: Sendable {
         static func == (left: Number, right: Number) -> Bool { QueryOperators.order(left.value, right.value) == 0 }
     }
 
-    /// A text by its bytes, which is the order of code points. Every cut is before a text: what comes next after a text
-    /// is the same with a NUL.
+    /// A text by its bytes, which is the order of code points. Every cut is before a text: the next text is the same
+    /// with a NUL.
     struct Text: Comparable, Sendable {
         var bytes: [UInt8]
 
@@ -26,9 +26,9 @@ struct ValueSet: Sendable {
     var bools: Set<Bool>
     var numbers: LineSet<Number>
     var texts: LineSet<Text>
-    /// Of texts: the moments that they tell, for those that tell one; of a date column, the moments.
+    /// For texts: the moments that they express, if they express one; for a date column, the moments.
     var moments: LineSet<Int64>
-    /// Whether texts that tell no moment are among them.
+    /// Whether the set includes texts that express no moment.
     var hasOtherTexts: Bool
     /// Objects and arrays.
     var hasOther: Bool
@@ -37,7 +37,7 @@ struct ValueSet: Sendable {
         hasNull: false, bools: [], numbers: .empty, texts: .empty, moments: .empty, hasOtherTexts: false,
         hasOther: false)
 
-    /// Every value that a property of that type may have; of a property without one, every value.
+    /// Returns every value that a property of that type may have; without a type, every value.
     static func all(of type: TableSchema.ColumnType?) -> ValueSet {
         var all = ValueSet.empty
         all.hasNull = true
@@ -62,11 +62,11 @@ struct ValueSet: Sendable {
             hasOther: hasOther && other.hasOther)
     }
 
-    /// Whether no property of that type has such a value. What cannot be told counts as not empty.
+    /// Whether no property of that type has such a value. An undecidable case counts as not empty.
     func isEmpty(of type: TableSchema.ColumnType?) -> Bool {
         if hasNull || !bools.isEmpty || hasOther { return false }
         let hasNumbers = type == .integer ? Self.hasInteger(numbers) : !numbers.isEmpty
-        // A text is in the set if it lies there and tells such a moment or none.
+        // A text is in the set if it lies there and expresses such a moment or none.
         let hasTexts = !texts.isEmpty && (!moments.isEmpty || hasOtherTexts)
         return !hasNumbers && !(type == .date ? Self.hasMoment(moments) : hasTexts)
     }
@@ -81,7 +81,7 @@ struct ValueSet: Sendable {
         }
     }
 
-    /// The first integer that is not before the cut; nil if there is none.
+    /// Returns the first integer that is not before the cut; nil if there is none.
     private static func first(at cut: LineSet<Number>.Cut) -> Int64? {
         switch cut.point.value {
         case .integer(let value): return cut.isAfter ? (value == .max ? nil : value + 1) : value
@@ -104,8 +104,8 @@ struct ValueSet: Sendable {
 }
 
 extension ValueSet {
-    /// The values of a property of that type for which a comparison with a constant is true; nil for constants about
-    /// which nothing is known here.
+    /// The values of a property of that type for which a comparison with a constant is true; nil for unsupported
+    /// constants.
     init?(_ operation: QueryExpression.BinaryOperator, _ constant: QueryValue, of type: TableSchema.ColumnType?) {
         let all = ValueSet.all(of: type)
         if operation == .ne {
@@ -121,7 +121,7 @@ extension ValueSet {
         case (.integer, _), (.real, _):
             numbers = Self.line(operation, Number(value: constant)).intersection(all.numbers)
         case (.string(let text), .date):
-            // Beside a date column the text is read as a date.
+            // Compared with a date column, the text is read as a date.
             if let moment = Timestamp(text) { moments = Self.line(operation, moment.ticks) }
         case (.string(let text), _):
             texts = Self.texts(operation, text).intersection(all.texts)
@@ -134,7 +134,7 @@ extension ValueSet {
         }
     }
 
-    /// The texts that begin with one.
+    /// The texts with a prefix.
     init(prefix: String, of type: TableSchema.ColumnType?) {
         let all = ValueSet.all(of: type)
         self = .empty
@@ -143,7 +143,7 @@ extension ValueSet {
         )
     }
 
-    /// The texts that do not begin with one.
+    /// The texts without a prefix.
     init(withoutPrefix prefix: String, of type: TableSchema.ColumnType?) {
         let all = ValueSet.all(of: type)
         self = .empty
@@ -151,8 +151,8 @@ extension ValueSet {
         (moments, hasOtherTexts) = (all.moments, all.hasOtherTexts)
     }
 
-    /// What is not in the set. Right for sets of one comparison, which are about texts or about the moments that they
-    /// tell, but not about both.
+    /// Returns the values outside of the set. Correct for sets of one comparison, which are about texts or about their
+    /// moments, but not about both.
     func complement(of type: TableSchema.ColumnType?) -> ValueSet {
         let all = ValueSet.all(of: type)
         var rest = ValueSet(
@@ -162,7 +162,7 @@ extension ValueSet {
         if type == .date {
             rest.moments = moments.complement
         } else if texts.isEmpty || (moments.isEmpty && !hasOtherTexts) {
-            // No text is in the set, so all are out of it.
+            // No text is in the set, so all are outside.
         } else if hasOtherTexts && moments.complement.isEmpty {
             rest.texts = texts.complement.intersection(all.texts)
         } else {
@@ -199,7 +199,7 @@ extension ValueSet {
     private static func prefixed(_ prefix: String) -> LineSet<Text> {
         let first = Text(bytes: Array(prefix.utf8))
         guard let last = first.bytes.last else { return .all }
-        // No byte of UTF-8 is the largest.
+        // No byte of UTF-8 is the largest possible byte.
         let end = Text(bytes: first.bytes.dropLast() + [last + 1])
         return .between(.init(point: first, isAfter: false), .init(point: end, isAfter: false))
     }

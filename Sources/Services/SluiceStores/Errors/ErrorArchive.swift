@@ -2,23 +2,23 @@ public import SluiceBase
 public import SluiceSync
 internal import SluiceWire
 
-/// The changes that did not go through, as a set that can be queried, and the means to deal with each by itself.
+/// The failed changes, as a set that can be queried, with the means to resolve each by itself.
 ///
 /// ```swift
 /// for error in try await offline.errors.all() { print(error.requestAddress, error.status ?? 0, error.message) }
 /// let refused = try await offline.read("ErrorArchive?$filter=HTTPStatusCode eq 422")
 /// ```
 ///
-/// An entry is an operation of the queue that waits for a decision. Each decision is about one entry and touches no other:
-/// edits of the same record that were made later stay on top of it. An entry leaves the archive when its operation is
-/// discarded, or when it has been sent again with success.
+/// An entry is an operation of the queue that waits for a decision. Each decision affects one entry and no other: later
+/// edits of the same record stay on top of it. An entry leaves the archive when its operation is discarded, or sent
+/// again with success.
 public struct ErrorArchive: Sendable {
     /// The name of the set.
     public static let name = "ErrorArchive"
 
     let context: SyncContext
 
-    /// All entries, in the order in which their operations were made.
+    /// Returns all entries, in the order in which their operations were created.
     public func all() async throws -> [ArchivedError] {
         var errors: [ArchivedError] = []
         for operation in try await context.queue.operations(QueueFilter(states: [.parked, .dead])) {
@@ -27,7 +27,7 @@ public struct ErrorArchive: Sendable {
         return errors
     }
 
-    /// The entry of an operation.
+    /// Returns the entry of an operation.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for an id that is not in the archive.
     public func error(_ id: String) async throws -> ArchivedError {
@@ -37,16 +37,16 @@ public struct ErrorArchive: Sendable {
         return try await entry(operation)
     }
 
-    /// Gives a change up: the record is again as the service last had it, with later edits on top. Of a group all is given
-    /// up, since it can only arrive whole.
+    /// Discards a change: the record gets the service's last known state, with later edits on top. A group is discarded
+    /// as a whole, since it can only be applied as a whole.
     public func discard(_ id: String) async throws {
         let entry = try await error(id)
         try await context.queue.discard(id, revision: entry.operation.revision)
     }
 
-    /// Gives a request another body; the next upload sends it.
+    /// Replaces the body of a request; the next upload sends it.
     ///
-    /// - Parameter record: the whole record as the request is to make it.
+    /// - Parameter record: the whole record after the request.
     public func edit(_ id: String, to record: JSON) async throws {
         let entry = try await error(id)
         if entry.isConflict, entry.operation.state == .parked {
@@ -55,8 +55,8 @@ public struct ErrorArchive: Sendable {
         try await context.queue.edit(id, to: record, revision: entry.operation.revision)
     }
 
-    /// Puts changes into a request, on top of what it changes already and of the service's record where there is a newer
-    /// one; the next upload sends it.
+    /// Merges changes into a request, on top of its own changes and of the service's record if there is a newer one;
+    /// the next upload sends it.
     ///
     /// - Parameter changes: the properties to set.
     public func merge(_ id: String, _ changes: JSON = .object) async throws {
@@ -78,7 +78,7 @@ public struct ErrorArchive: Sendable {
         try await edit(id, to: merged)
     }
 
-    /// Has the next upload try a request again as it is.
+    /// Sends a request again unchanged with the next upload.
     public func retry(_ id: String) async throws {
         _ = try await error(id)
         try await context.queue.retry(id)
@@ -94,21 +94,21 @@ public struct ErrorArchive: Sendable {
     }
 }
 
-/// A change that did not go through: the operation, the request as it was sent, and what was answered.
+/// A failed change: the operation, the last sent request, and the answer.
 public struct ArchivedError: Sendable, Hashable, Identifiable {
     /// The operation, which waits in the queue for a decision.
     public let operation: TableOperation
-    /// The record as the application sees it; nil where it was deleted here.
+    /// The record as the application sees it; nil if it was deleted locally.
     public let affectedEntity: JSON?
-    /// The body as it was sent last: as it went over the wire, in the service's own form. Where nothing was, the record as it
-    /// would be sent. Null for a delete, and for what was no JSON.
+    /// The last sent body: as it went over the wire, in the service's own form. Before the first send, the record as it
+    /// would be sent. Null for a delete, and for a body that was no JSON.
     public let requestBody: JSON
-    /// Whether the request went out at least once.
+    /// Whether the request was sent at least once.
     public let wasSent: Bool
 
     /// The operation's id.
     public var id: String { operation.id }
-    /// The method of the request as it was sent last (v2's updates are `MERGE`); where nothing was, that of its kind.
+    /// The method of the last sent request (v2's updates are `MERGE`); before the first send, that of its kind.
     public var requestMethod: String {
         if let request = operation.failure?.request { return request.method }
         return switch operation.kind {
@@ -117,20 +117,20 @@ public struct ArchivedError: Sendable, Hashable, Identifiable {
         case .delete: "DELETE"
         }
     }
-    /// The address of the request below the service's root, as it was sent last: `Orders(5)`, `tables/orders/5`. Where
-    /// nothing was, that of the record in a store.
+    /// The address of the last sent request below the service's root: `Orders(5)`, `tables/orders/5`. Before the first
+    /// send, that of the record in a store.
     public var requestAddress: String {
         if let request = operation.failure?.request { return request.address }
         if operation.kind == .insert { return operation.table }
         return "\(operation.table)('\(operation.recordID.text.replacing("'", with: "''"))')"
     }
-    /// The status of the answer; nil where there was none.
+    /// The status of the answer; nil if there was none.
     public var status: Int? { operation.failure?.status }
     /// The reason's code.
     public var code: String { operation.failure?.code ?? "" }
     /// The reason, for a person.
     public var message: String { operation.failure?.message ?? "" }
-    /// Whether the service's record is another than the one that was changed, so that ``ErrorArchive/merge(_:_:)`` has
+    /// Whether the service's record differs from the one that was changed, so that ``ErrorArchive/merge(_:_:)`` has
     /// something to merge with.
     public var isConflict: Bool {
         operation.failure?.serverRecord != nil || code == SluiceError.Code.conflict.description

@@ -2,15 +2,16 @@ public import SluiceBase
 public import SluiceOData
 
 extension EdmModel {
-    /// The tables of the sets, each with its columns, and with a reference for each navigation property whose columns the
-    /// metadata names: by its own referential constraint, or by that of the property which leads back.
+    /// The tables of the sets, each with its columns, and with a reference for each navigation property with known
+    /// columns: by its own referential constraint, or by that of the reverse navigation property.
     ///
-    /// A navigation property without such columns is left out, as one from many to many: only the service can follow it.
-    /// Of v2 the constraints of associations are not read, so none of its navigation properties is found: declare them.
+    /// A navigation property without such columns is left out, like one from many to many: only the service can follow
+    /// it. The constraints of v2's associations are not read, so none of its navigation properties is found: declare
+    /// them.
     public var linkedTables: [TableSchema] { linkedTables(ODataSettings()) }
 
-    /// The same for a service with those settings: a set whose rows have ids of their own (`clientID`) is referred to by its
-    /// key property, which the service assigns.
+    /// Returns the tables for a service with those settings: a set whose rows have ids of their own (`clientID`) is
+    /// referred to by its key property, which the service assigns.
     public func linkedTables(_ settings: ODataSettings) -> [TableSchema] {
         tables.map { table in
             var table = table
@@ -30,7 +31,7 @@ extension EdmModel {
         }
     }
 
-    /// The key property that the service assigns to rows of the set, whose records have ids of their own.
+    /// Returns the key property that the service assigns to rows of the set, if its records have ids of their own.
     private func assignedKey(of name: String, _ settings: ODataSettings) -> PropertyName? {
         guard let table = settings.tables[name], table.clientID != nil,
             let set = sets.first(where: { $0.name == name }), let key = try? whole(set.type).key, key.count == 1,
@@ -67,6 +68,6 @@ extension EdmModel {
         (try? whole(set.type)).map { column(name, of: $0) } ?? name
     }
 
-    /// The name of a property in records: a single key is the record's id.
+    /// Returns the name of a property in records: a single key is the record's id.
     private func column(_ name: PropertyName, of type: Structure) -> PropertyName { type.key == [name] ? "id" : name }
 }

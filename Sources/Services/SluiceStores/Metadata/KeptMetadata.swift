@@ -3,13 +3,12 @@ public import SluiceOData
 public import SluiceSync
 public import SluiceWire
 
-/// The metadata documents of services as a local store keeps them, so that what was read once need not be read to open a
-/// store again.
+/// The metadata documents of services in a local store, so that a store can be opened without reading them again.
 enum KeptMetadata {
     /// One record for each service.
     static let schema = TableSchema("sluice_metadata", columns: [.init("text", .string)])
 
-    /// Keeps a document, which is UTF-8: no other is read.
+    /// Keeps a document, which is always UTF-8.
     static func put(_ bytes: [UInt8], of service: String, in store: any StoreWriter) throws {
         try store.put(["id": JSON(service), "text": JSON(String(decoding: bytes, as: UTF8.self))], in: schema.name)
     }
@@ -20,17 +19,18 @@ enum KeptMetadata {
 }
 
 extension SluiceClient {
-    /// What the OData service says of its data in `$metadata`; where it cannot be reached, what it said the last time.
+    /// Reads the OData service's data model from `$metadata`; if the service cannot be reached, returns the last one
+    /// read.
     ///
     /// ```swift
     /// let local = try SQLiteStore(path: "agencies.db")
     /// let tables = try await client.metadata(keptIn: local).linkedTables
     /// ```
     ///
-    /// The document is kept in the store as it came, beside the records; each call that reaches the service keeps the new
-    /// one.
+    /// The document is kept unchanged in the store, beside the records; each call that reaches the service keeps the
+    /// new one.
     ///
-    /// - Throws: as ``metadata()``; of the network where the store has no document either; of the store.
+    /// - Throws: as ``metadata()``; of the network if the store has no document either; of the store.
     public func metadata(keptIn store: any LocalStore) async throws -> EdmModel {
         try await store.define([KeptMetadata.schema])
         let service = endpoint.identity

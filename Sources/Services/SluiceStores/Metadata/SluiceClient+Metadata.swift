@@ -4,7 +4,7 @@ public import SluiceOData
 public import SluiceWire
 
 extension SluiceClient {
-    /// What the OData service says of its data in `$metadata`.
+    /// Reads the OData service's data model from `$metadata`.
     ///
     /// - Throws: ``SluiceError`` of code `unsupported` on a wire that has no metadata; `brokenProtocol` for a document
     ///   that cannot be read; of the network.

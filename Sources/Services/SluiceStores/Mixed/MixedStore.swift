@@ -3,7 +3,7 @@ public import SluiceSync
 internal import SluiceWire
 internal import Synchronization
 
-/// An online and an offline store as one: each request is answered by the one that can.
+/// Combines an online and an offline store: each request is answered by the one that can.
 ///
 /// ```swift
 /// let store = MixedStore(online: online, offline: offline)
@@ -14,25 +14,26 @@ internal import Synchronization
 /// let what = try await store.read("Agencies?$filter=City eq 'Beijing'")     // localPartial
 /// ```
 ///
-/// In the mode ``WorkingMode/mixed`` a read is answered by the device if its defining requests provably hold the whole
-/// answer; else the service is asked, and changes that wait in the queue are laid over its answer. The decision is about
-/// the table that the request's path leads to, and its condition; how the request was addressed makes no difference.
-/// With one store only, that one serves in every mode.
+/// In the mode ``WorkingMode/mixed`` the device answers a read if its defining requests provably hold the whole answer.
+/// Else the service is asked, and queued changes are laid over its answer. The decision is about the table at the end
+/// of the request's path, and its condition; the form of the address makes no difference. A single store serves in
+/// every mode.
 public final class MixedStore: DataStore {
     /// The store that asks the service.
     public let online: OnlineStore?
     /// The store on the device.
     public let offline: OfflineStore?
-    /// What is done in the mode `mixed` with a read that no defining request covers when the service cannot be reached.
+    /// The policy in the mode `mixed` for a read that no defining request covers when the service cannot be reached.
     public let uncovered: UncoveredPolicy
     private let current: Mutex<WorkingMode>
 
-    /// A store of two, which is not open yet.
+    /// Creates a store of two, which is not open yet.
     ///
     /// - Parameters:
-    ///   - mode: which of the stores are used; it may be switched at any time.
-    ///   - uncovered: what is done with a read that is not covered when the service cannot be reached. Default: it fails
-    ///     with `notCovered`, and the message says what is missing. In the mode `offline` the offline store's options say.
+    ///   - mode: the stores to use; it may be switched at any time.
+    ///   - uncovered: the policy for a read that is not covered when the service cannot be reached. Default: it fails
+    ///     with `notCovered`, and the message names the missing part. In the mode `offline` the offline store's options
+    ///     apply.
     public init(
         online: OnlineStore? = nil, offline: OfflineStore? = nil, mode: WorkingMode = .mixed,
         uncovered: UncoveredPolicy = .fail
@@ -46,7 +47,7 @@ public final class MixedStore: DataStore {
             operations: (online?.operations ?? []) + (offline?.operations ?? []))
     }
 
-    /// Which of the stores are used. A request ends in the mode in which it began.
+    /// The stores to use. A request ends in the mode in which it began.
     public var mode: WorkingMode {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
@@ -58,7 +59,7 @@ public final class MixedStore: DataStore {
     public var tables: [TableSchema] { schemas.all }
     let schemas: StoreSchemas
 
-    /// Whether a store is open that the mode uses.
+    /// Whether a store that the mode uses is open.
     public var isOpen: Bool {
         switch used {
         case .online(let store): store.isOpen
@@ -68,7 +69,7 @@ public final class MixedStore: DataStore {
         }
     }
 
-    /// Opens the stores that are there.
+    /// Opens the existing stores.
     public func open() async throws {
         try await offline?.open()
         try await online?.open()
@@ -80,7 +81,7 @@ public final class MixedStore: DataStore {
         await online?.close()
     }
 
-    /// The stores that a request uses which begins now.
+    /// The stores used by a request that begins now.
     enum Used: Sendable {
         case online(OnlineStore)
         case offline(OfflineStore)
@@ -109,37 +110,37 @@ public final class MixedStore: DataStore {
     }
 }
 
-/// Which of its stores a mixed store uses.
+/// The stores that a mixed store uses.
 public enum WorkingMode: String, Sendable, Hashable, CaseIterable {
     /// The service alone.
     case online
     /// The device alone.
     case offline
-    /// The device where it provably has the whole answer, else the service.
+    /// The device if it provably has the whole answer, else the service.
     case mixed
 }
 
 extension MixedStore {
-    /// Creates a record: in the queue where the device holds records of the table by a defining request, else at the
+    /// Creates a record: in the queue if the device holds records of the table by a defining request, else at the
     /// service.
     @discardableResult
     public func create(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON {
         try await writer(of: table, nil).create(record, in: table, options: options)
     }
 
-    /// Changes a record: in the queue where it is on the device, else at the service.
+    /// Changes a record: in the queue if it is on the device, else at the service.
     @discardableResult
     public func patch(_ changes: JSON, in table: String, options: OperationOptions) async throws -> JSON {
         try await writer(of: table, changes["id"]?.textID).patch(changes, in: table, options: options)
     }
 
-    /// Replaces a record: in the queue where it is on the device, else at the service.
+    /// Replaces a record: in the queue if it is on the device, else at the service.
     @discardableResult
     public func replace(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON {
         try await writer(of: table, record["id"]?.textID).replace(record, in: table, options: options)
     }
 
-    /// Deletes a record: in the queue where it is on the device, else at the service.
+    /// Deletes a record: in the queue if it is on the device, else at the service.
     public func delete(
         _ id: RecordID, version: String?, in table: String, options: OperationOptions
     ) async throws {
@@ -163,9 +164,9 @@ extension MixedStore {
         }
     }
 
-    /// The store that a change goes to.
+    /// Returns the store for a change.
     ///
-    /// - Parameter id: the record that is changed; nil for one that is made.
+    /// - Parameter id: the changed record; nil for a new one.
     private func writer(of table: String, _ id: RecordID?) async throws -> any DataStore {
         switch used {
         case .none: throw Self.unopened
@@ -176,7 +177,7 @@ extension MixedStore {
             guard online.isOpen else { return offline }
             let name = schemas.spelled(table)
             if let id {
-                // A record with waiting changes has its next change go after them.
+                // A further change of a record with queued changes is queued after them.
                 let waits = try await offline.context.queue.count(QueueFilter(table: name, recordID: id)) > 0
                 let isHere = try await offline.context.store.read { try $0.record(id, in: name) != nil }
                 return waits || isHere ? offline : online
@@ -187,8 +188,8 @@ extension MixedStore {
     }
 }
 
-/// Decides for one request, table by table, which store answers. The stores are those that were used when the request
-/// began, so that a switch of the mode meanwhile changes nothing.
+/// Decides for one request, table by table, which store answers. The stores are fixed when the request begins, so that
+/// switching the mode during it changes nothing.
 struct MixedReader: TableReader {
     let used: MixedStore.Used
     let schemas: StoreSchemas
@@ -230,7 +231,7 @@ struct MixedReader: TableReader {
         }
     }
 
-    /// The service's answer, with what waits here laid over it.
+    /// Returns the service's answer, with queued changes laid over it.
     private func remote(
         _ read: TableRead, _ online: OnlineStore, _ offline: OfflineStore, _ coverage: Coverage
     ) async throws -> TableAnswer {
@@ -275,7 +276,7 @@ struct MixedReader: TableReader {
         }
     }
 
-    /// Has a failure to reach the service say that only the service has the answer.
+    /// Adds to a failure to reach the service that only the service has the answer.
     static func reaching<Result>(_ name: String, _ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -288,9 +289,9 @@ struct MixedReader: TableReader {
 }
 
 extension SluiceError {
-    /// Whether the service was not reached: there is no way to it, or what stands before it says that it is away.
+    /// Whether the service was not reached: there is no connection, or a gateway reports that it is unavailable.
     var serviceIsAway: Bool {
-        // Credentials, haste and too many requests are the server's own to report.
+        // Missing credentials, early data and too many requests are the server's own reports.
         code.isNetwork || (status.map { AnswerStatus.isPassing($0) && ![401, 425, 429].contains($0) } ?? false)
     }
 }

@@ -2,25 +2,25 @@ internal import SluiceBase
 internal import SluiceSync
 internal import Synchronization
 
-/// The service as the source of a read, with the changes that wait in the queue in their places: what was changed here is
-/// seen as it is here, what was deleted here is not seen.
+/// The service as the source of a read, with queued changes applied: locally changed records appear in their local
+/// state, and locally deleted ones do not appear.
 ///
-/// The waiting changes are looked up before the service is asked. A change that is sent in between is then laid over an
+/// The queued changes are read before the service is asked. A change that is sent in between is then laid over an
 /// answer that has it already, which changes nothing; in the other order it could be missing from both.
 struct OverlaidSource: RecordSource {
     let remote: any RecordSource
     let context: SyncContext
     let schemas: StoreSchemas
-    /// What was laid over answers so far.
+    /// The changes laid over answers so far.
     let findings = Findings()
 
-    /// What was laid over.
+    /// A record of the changes laid over answers.
     final class Findings: Sendable {
         private let state = Mutex<(changes: Int, refusals: [String])>((0, []))
 
-        /// How many records with waiting changes there were.
+        /// The number of records with queued changes.
         var changes: Int { state.withLock { $0.changes } }
-        /// Why changes could not be laid over.
+        /// The reasons why changes could not be laid over.
         var refusals: [String] { state.withLock { $0.refusals } }
 
         fileprivate func add(changes: Int) { state.withLock { $0.changes += changes } }
@@ -29,14 +29,14 @@ struct OverlaidSource: RecordSource {
         }
     }
 
-    /// How many ids one request asks the service about.
+    /// The number of ids in one request to the service.
     private static let chunk = 40
 
     func page(_ query: Query) async throws -> RecordPage {
         let waiting = try await waiting(in: query.table)
         guard !waiting.isEmpty else { return try await remote.page(query) }
         findings.add(changes: waiting.count)
-        // Each waiting change may take one record out of the page, so as many more are asked for.
+        // Each queued change may take one record out of the page, so as many more are requested.
         var wider = query
         wider.skip = 0
         wider.top = query.top.map { top in
@@ -50,8 +50,8 @@ struct OverlaidSource: RecordSource {
         let local = waiting.values.compactMap { $0 }.filter(evaluator.matches)
         var merged = page.records.filter { record in record["id"]?.textID.map { waiting[$0] == nil } ?? true }
         if !local.isEmpty {
-            // Both are sorted as one. A service that has an order of its own, and not that of the ids, keeps it, and the
-            // local records follow.
+            // Both are sorted as one. A service with an order other than that of the ids keeps it, and the local
+            // records follow.
             let sorting = try QueryEvaluator(
                 Query(query.table, order: query.order), schema: schemas[query.table])
             if query.order.isEmpty, !Self.isByID(merged) {
@@ -97,7 +97,7 @@ struct OverlaidSource: RecordSource {
         return ids.count == records.count && zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }
     }
 
-    /// The records with waiting changes as they are here; nil for those that were deleted here.
+    /// Returns the local state of records with queued changes; nil for those that were deleted locally.
     private func waiting(in table: String, _ id: RecordID? = nil) async throws -> [RecordID: JSON?] {
         let operations = try await context.queue.operations(QueueFilter(table: table, recordID: id))
         if operations.isEmpty { return [:] }
@@ -109,7 +109,7 @@ struct OverlaidSource: RecordSource {
         }
     }
 
-    /// How many of the service's records with those ids match the query.
+    /// Returns the number of the service's records with those ids that match the query.
     private func matching(_ ids: [RecordID], _ query: Query) async throws -> Int {
         var found = 0
         var rest = ids.sorted()[...]

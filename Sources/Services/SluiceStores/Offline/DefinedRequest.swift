@@ -2,18 +2,18 @@ public import SluiceBase
 internal import SluiceSync
 internal import SluiceWire
 
-/// A defining request with what has become of it: what an offline store keeps of it, beside the records.
+/// A defining request with its state: the record that an offline store keeps of it, beside the records.
 public struct DefinedRequest: Sendable, Hashable {
     /// The request.
     public let request: DefiningRequest
-    /// When the last download of it began that brought all of it; nil before.
+    /// The begin of its last complete download; nil before.
     public internal(set) var downloadedAt: Timestamp?
-    /// Why the last download of it did not succeed; nil where it did.
+    /// The reason why its last download failed; nil if it succeeded.
     public internal(set) var failure: String?
-    /// Whether what its records are linked to was brought as well, as the request's `$expand` asks. A download that ended
-    /// early may have brought records without.
+    /// Whether the linked records were downloaded as well, as the request's `$expand` specifies. A download that ended
+    /// early may have brought records without them.
     var isExpanded = false
-    /// The named queries by which its records are held: the request's own first, then those of what it expands.
+    /// The named queries that hold its records: the request's own first, then those of its expansions.
     var parts: [Part]
 
     /// A named query of the sync context.
@@ -27,17 +27,17 @@ public struct DefinedRequest: Sendable, Hashable {
         parts = [Part(table: request.table, name: Self.queryName(request.name))]
     }
 
-    /// The name under which a defining request is pulled.
+    /// Returns the name under which a defining request is pulled.
     static func queryName(_ name: String) -> String { "request:\(name)" }
 
-    /// The request as far as what it brought is complete.
+    /// The request, reduced to its complete part.
     var covering: DefiningRequest {
         var covering = request
         if !isExpanded { covering.options.expand = [] }
         return covering
     }
 
-    /// The store's table of them.
+    /// The store's table of defined requests.
     static let schema = TableSchema(
         "sluice_requests", columns: [.init("table", .string), .init("options", .string), .init("downloadedAt", .date)])
 
@@ -68,7 +68,7 @@ public struct DefinedRequest: Sendable, Hashable {
         if !parts.isEmpty { self.parts = parts }
     }
 
-    /// All of a store, in the order of their names.
+    /// Returns all of a store, in the order of their names.
     static func all(in store: any StoreReader) throws -> [DefinedRequest] {
         try store.records(matching: Query(schema.name)).map { try DefinedRequest(record: $0) }
     }

@@ -2,11 +2,11 @@ internal import SluiceBase
 internal import SluiceSync
 internal import Synchronization
 
-/// The values along which defining requests have brought linked records: what a request expands is here for these, and for
-/// no other.
+/// The link values along which defining requests have brought linked records: an expansion is complete locally for
+/// these values only.
 ///
-/// A record may come to match a request by an edit, be made here, or come by another request later on. Then what it is linked
-/// to was never asked for.
+/// A record may match a request later: after an edit, as a new local record, or brought by another request. Then its
+/// linked records were never requested.
 enum DownloadedLinks {
     /// One record for each request, path and value.
     static let schema = TableSchema("sluice_links", columns: [.init("request", .string)], indexes: [["request"]])
@@ -15,7 +15,7 @@ enum DownloadedLinks {
         .string("\(request)\u{1}\(path)\u{1}\(value.text)")
     }
 
-    /// Keeps the values of a download, in place of those of the one before.
+    /// Saves the values of a download, replacing those of the previous one.
     static func save(_ values: [String: Set<LinkValue>], of request: String, in store: any StoreWriter) throws {
         try forget(request, in: store)
         for (path, values) in values {
@@ -32,11 +32,11 @@ enum DownloadedLinks {
     }
 }
 
-/// Watches which links a local answer follows, and whether what they lead to is here.
+/// Checks the links that a local answer follows: whether their targets are on the device.
 final class LinkGuard: LinkWatcher {
     private let context: SyncContext
     private let coverage: OfflineCoverage
-    /// The requests that the answer is proved by.
+    /// The requests that prove the answer.
     private let names: [String]
     private let found = Mutex<String?>(nil)
 
@@ -44,10 +44,10 @@ final class LinkGuard: LinkWatcher {
         (self.context, self.coverage, self.names) = (context, coverage, names)
     }
 
-    /// What is not here, if anything.
+    /// The missing target, if there is one.
     var missing: String? { found.withLock { $0 } }
 
-    /// Looks at the values that an expansion follows from records of a table.
+    /// Checks the values that an expansion follows from records of a table.
     func follow(
         _ item: ExpandItem, _ reference: TableSchema.Reference, from table: String, at path: String,
         _ values: [LinkValue]
@@ -62,7 +62,7 @@ final class LinkGuard: LinkWatcher {
             }
         }
         for value in unknown {
-            // What refers to a record that no service has is all here.
+            // All references to a record that no service has are local.
             if reference.isCollection, reference.column == "id" {
                 let waiting = try await context.queue.operations(QueueFilter(table: table, recordID: value.id))
                 if waiting.contains(where: { $0.kind == .insert }) { continue }

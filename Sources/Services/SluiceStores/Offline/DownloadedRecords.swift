@@ -2,25 +2,26 @@ internal import SluiceBase
 internal import SluiceSync
 internal import Synchronization
 
-/// Which records a download has stored, for the condition `Sluice.newSinceLastDownload()`.
+/// The records stored by a download, for the condition `Sluice.newSinceLastDownload()`.
 ///
-/// A service that is followed by time of change shows the records of its last seconds again; those count as stored anew.
+/// A service that is followed by time of change returns the records of its last seconds again; those count as newly
+/// stored.
 final class DownloadedRecords: Sendable {
-    /// Of more records of a table only that there were many is kept.
+    /// The largest number of ids kept for a table; beyond it only this fact is kept.
     private static let limit = 10_000
     /// One record for each table.
     static let schema = TableSchema("sluice_downloaded", columns: [.init("ids", .json)])
 
-    /// What a download has stored of a table.
+    /// The records of a table that a download has stored.
     struct Table: Sendable, Hashable {
         var ids: Set<RecordID> = []
-        /// Whether there were too many to be listed: then the whole table counts.
+        /// Whether there were too many to list: then the whole table counts.
         var isWhole = false
     }
 
     private let tables = Mutex<[String: Table]>([:])
 
-    /// Takes in what a transaction changed.
+    /// Notes the pulled changes of a transaction.
     func note(_ batch: ChangeBatch) {
         tables.withLock { tables in
             for change in batch.changes where change.source == .pull && change.kind != .removed {
@@ -35,7 +36,7 @@ final class DownloadedRecords: Sendable {
         }
     }
 
-    /// Keeps what was noted, in place of what the download before has stored.
+    /// Saves the noted records, replacing those of the previous download.
     func save(to store: any LocalStore) async throws {
         let tables = tables.withLock { $0 }
         try await store.write { store in
@@ -47,7 +48,7 @@ final class DownloadedRecords: Sendable {
         }
     }
 
-    /// What the last download has stored of a table.
+    /// Returns the records of a table that the last download has stored.
     static func table(_ name: String, in store: any StoreReader) throws -> Table {
         guard let record = try store.record(RecordID(name), in: schema.name) else { return Table() }
         guard let ids = record["ids"]?.elements else { return Table(isWhole: true) }

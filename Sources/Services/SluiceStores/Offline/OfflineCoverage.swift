@@ -1,29 +1,29 @@
 internal import SluiceBase
 internal import SluiceSync
 
-/// What an offline store can answer completely at this moment.
+/// The requests that an offline store can answer completely at this moment.
 struct OfflineCoverage: Sendable {
-    /// What was found.
+    /// The result of a check.
     struct Finding: Sendable {
         var coverage: Coverage
         /// The oldest download that the answer depends on.
         var asOf: Timestamp?
-        /// The record from which a link leads to the answer, where that is covered because of it.
+        /// The owner of the link, if the answer is covered because of the link.
         var owner: JSON?
-        /// What it was found by.
+        /// The coverage that produced the result.
         var by: OfflineCoverage?
     }
 
     private let schemas: StoreSchemas
-    /// The defining requests that were downloaded whole, and whose records nobody has purged since.
+    /// The defining requests that were downloaded completely, and whose records were not purged since.
     private let complete: [DefinedRequest]
-    /// Why the others do not count.
+    /// The reasons why the others do not count, by name.
     private let incomplete: [String: String]
-    /// How many rows of each table could not be stored.
+    /// The number of rows of each table that could not be stored.
     private let quarantined: [String: Int]
 
     /// - Parameters:
-    ///   - endpoint: the server whose cursors count; nil takes those of any.
+    ///   - endpoint: the server whose cursors count; nil for those of any server.
     ///   - user: the user whose cursors count.
     init(schemas: StoreSchemas, endpoint: String?, user: String, in store: any StoreReader) throws {
         self.schemas = schemas
@@ -57,9 +57,9 @@ struct OfflineCoverage: Sendable {
         self.quarantined = quarantined
     }
 
-    /// Whether the query's cursor stands where a pull has left it: one that was purged or begins afresh stands nowhere, and
-    /// has to be compared. One of a set that is always read whole, or that was empty, has no place either: of that a pull has
-    /// ended.
+    /// Whether a pull of the query has completed and still holds. A purged cursor, or one that starts over, has no
+    /// position and needs a reconcile. A set that is always read completely, or was empty, has no position either: then
+    /// a finished pull counts.
     private static func holds(
         _ part: DefinedRequest.Part, _ endpoint: String?, _ user: String, _ store: any StoreReader
     ) throws -> Bool {
@@ -73,12 +73,12 @@ struct OfflineCoverage: Sendable {
         }
     }
 
-    /// Whether the store has the whole answer to a read.
+    /// Returns whether the store has the whole answer to a read.
     ///
     /// - Parameters:
-    ///   - local: the record that is asked for by its key, where it is here.
-    ///   - isMadeHere: whether that record was made here and no server has it yet.
-    ///   - owner: the record from which a link led to what is asked for, where it is here.
+    ///   - local: the record of the requested key, if it is on the device.
+    ///   - isMadeHere: whether that record was created locally and no server has it yet.
+    ///   - owner: the record whose link led to the requested ones, if it is on the device.
     func finding(for read: TableRead, local: JSON?, isMadeHere: Bool, owner: JSON? = nil) -> Finding {
         let checker = CoverageChecker(complete.map(\.covering), schemas: schemas.all)
         var coverage = checker.coverage(of: read.wholeOptions, in: read.table)
@@ -117,19 +117,19 @@ struct OfflineCoverage: Sendable {
         return Finding(coverage: coverage, asOf: involved.compactMap(\.downloadedAt).min(), owner: linkedTo, by: self)
     }
 
-    /// Whether the store has every record of a table that such options ask for.
+    /// Whether the store has every record of a table that matches such options.
     func holds(_ options: ODataOptions, in table: String) -> Bool {
         var options = options
-        // What is asked of the linked records in turn is looked at by itself.
+        // Expansions of the linked records are checked by themselves.
         (options.expand, options.levels) = ([], nil)
         return CoverageChecker(complete.map(\.covering), schemas: schemas.all).coverage(of: options, in: table)
             .isCovered
     }
 
-    /// A record that is here is there, by whichever request holds it, also where the request's filter does not follow
-    /// from the key.
+    /// Returns the coverage of a record that the device holds by any request, even if the request's filter does not
+    /// follow from the key.
     ///
-    /// - Parameter isWhole: whether requests without a filter are to be looked at too.
+    /// - Parameter isWhole: whether requests without a filter are checked too.
     private func held(
         _ record: JSON, _ key: RecordID, _ read: TableRead, _ checker: CoverageChecker, isWhole: Bool = false
     ) -> Coverage? {
@@ -149,7 +149,7 @@ struct OfflineCoverage: Sendable {
         return nil
     }
 
-    /// The tables that a read is about.
+    /// Returns the tables that a read uses.
     private func tables(of read: TableRead) -> Set<String> {
         var found: Set<String> = [read.table]
         func add(_ items: [ExpandItem], of table: String, depth: Int) {

@@ -3,13 +3,13 @@ public import SluiceSync
 internal import SluiceWire
 
 extension OfflineStore {
-    /// Creates a record here and queues the change. What is created or linked with it is one transaction here, and with
-    /// ``SyncOptions/batchSize`` above 1 one group that arrives whole or not at all. Without, what refers to another record is
-    /// sent after it, and not while that is refused.
+    /// Creates a record locally and queues the change. The records created or linked with it are in the same local
+    /// transaction. With ``SyncOptions/batchSize`` above 1 they are also one group, which is applied as a whole or not
+    /// at all. Otherwise a record that refers to another is sent after it, and not while that is refused.
     ///
-    /// A reference to a new record holds the id that the record has here. Where the service assigns keys, the id stays the
-    /// record's id on this device, and references that are marked so (``TableSchema/Reference/isAssigned``) get the key
-    /// once it is known; such records are never one group.
+    /// A reference to a new record holds its local id. If the service assigns keys, the id stays the record's id on
+    /// this device, and references marked as assigned (``TableSchema/Reference/isAssigned``) get the key once it is
+    /// known; such records are never one group.
     @discardableResult
     public func create(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON {
         try state.require()
@@ -36,7 +36,7 @@ extension OfflineStore {
             ? context.group(options: options, body) : context.write(options: options, body)
     }
 
-    /// Changes properties of a record here and queues the change.
+    /// Changes properties of a record locally and queues the change.
     @discardableResult
     public func patch(_ changes: JSON, in table: String, options: OperationOptions) async throws -> JSON {
         try state.require()
@@ -48,7 +48,7 @@ extension OfflineStore {
         }
     }
 
-    /// Replaces a record here and queues the change: what the record does not name becomes null.
+    /// Replaces a record locally and queues the change: properties missing in the record become null.
     @discardableResult
     public func replace(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON {
         try state.require()
@@ -68,8 +68,8 @@ extension OfflineStore {
         }
     }
 
-    /// Deletes a record here and queues the change. The upload sends the version on which the change was made, whichever
-    /// is given here.
+    /// Deletes a record locally and queues the change. The upload sends the version on which the change was based,
+    /// whatever version is given.
     public func delete(
         _ id: RecordID, version: String?, in table: String, options: OperationOptions
     ) async throws {
@@ -77,16 +77,16 @@ extension OfflineStore {
         try await context.table(schemas.spelled(table)).delete(id: id, options: options)
     }
 
-    /// Takes back all that waits for a record: see ``SyncQueue/undo(_:in:)``.
+    /// Undoes all queued changes of a record: see ``SyncQueue/undo(_:in:)``.
     ///
-    /// - Returns: the record as the service last had it; nil for one that was made here, which is gone.
+    /// - Returns: the service's last known record; nil for one that was created locally, which is removed.
     @discardableResult
     public func undo(_ id: some RecordIDConvertible, in table: String) async throws -> JSON? {
         try state.require()
         return try await context.queue.undo(id, in: schemas.spelled(table))
     }
 
-    /// The changes without what only a service writes.
+    /// Returns the changes without the properties that only a service writes.
     private func own(_ changes: JSON) -> JSON {
         var own = changes
         for name in changes.names where context.dialect(isSystem: name) { own[name] = nil }

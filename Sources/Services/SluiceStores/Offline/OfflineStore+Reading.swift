@@ -20,9 +20,9 @@ extension OfflineStore: TableReader {
         return try await local(asked, .localPartial, finding.asOf, finding.coverage.reasons)
     }
 
-    /// The whole answer, if the store has it; else why it does not.
+    /// Returns the whole answer if the store has it; else the reasons why not.
     ///
-    /// A defining request may be removed, or records be purged, while they are read. So what was found is looked at again
+    /// A defining request may be removed, or records be purged, during a read. So the finding is checked again
     /// afterwards.
     func complete(_ read: TableRead) async throws -> (TableAnswer?, OfflineCoverage.Finding) {
         let finding = try await finding(for: read)
@@ -38,8 +38,8 @@ extension OfflineStore: TableReader {
         return after.coverage.isCovered ? (answer, finding) : (nil, after)
     }
 
-    /// What looks at the links of an answer, where it is proved by what requests expand; it has seen the link that leads to
-    /// the answer.
+    /// Returns the watcher for the links of an answer that expansions prove. It has already checked the link that leads
+    /// to the answer.
     private func links(of read: TableRead, _ finding: OfflineCoverage.Finding) async throws -> LinkGuard? {
         guard case .covered(let names, _) = finding.coverage, let coverage = finding.by else { return nil }
         let links = LinkGuard(context, coverage, names)
@@ -51,7 +51,7 @@ extension OfflineStore: TableReader {
         return links
     }
 
-    /// The answer from the records that are here.
+    /// Returns the answer from the local records.
     func local(
         _ read: TableRead, _ source: StoreResult.Source, _ asOf: Timestamp?, _ reasons: [String],
         _ links: LinkGuard? = nil
@@ -63,7 +63,7 @@ extension OfflineStore: TableReader {
             records: page.records, count: page.count, provenance: .init(source, asOf: asOf, reasons: reasons))
     }
 
-    /// The archive of errors, read as a table.
+    /// Reads the archive of errors as a table.
     private func archived(_ read: TableRead) async throws -> TableAnswer {
         let records = try await errors.all().map(\.json)
         let execution = SetExecution(source: ListSource(records: records), schemas: schemas)
@@ -88,13 +88,13 @@ extension OfflineStore: TableReader {
         throw Self.notAvailable(call.name)
     }
 
-    /// A function has no answer without its service.
+    /// Throws, because a function has no answer without its service.
     public func call(_ operation: OperationCall) async throws -> JSON {
         try state.require()
         throw Self.notAvailable(operation.name)
     }
 
-    /// A media stream is not here.
+    /// Throws, because media streams are not stored.
     public func media(_ address: String) async throws -> [UInt8] {
         try state.require()
         throw Self.notAvailable(address)
@@ -137,7 +137,7 @@ struct LocalSource: RecordSource {
 
     func page(_ query: Query) async throws -> RecordPage {
         var query = query
-        // Whole records: the selection is made of them afterwards.
+        // Reads whole records: the selection is made afterwards.
         query.select = []
         let asked = query
         return try await store.read { reader in

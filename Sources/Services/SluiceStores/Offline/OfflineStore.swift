@@ -2,7 +2,7 @@ public import SluiceBase
 public import SluiceSync
 internal import SluiceWire
 
-/// A store that answers from the device alone, and holds what its defining requests have brought.
+/// A store that answers only from the device, and holds the records of its defining requests.
 ///
 /// ```swift
 /// let offline = OfflineStore(context: context, tables: [agencies, bookings])
@@ -12,9 +12,9 @@ internal import SluiceWire
 /// let result = try await offline.read("Agencies?$filter=Country eq 'US' and Rank gt 3")
 /// ```
 ///
-/// Nothing is synchronised unless it is asked for: ``download(_:allowsMassRemoval:progress:)`` brings the service's
-/// changes, ``upload(tags:progress:)`` sends what was changed here. A read says whether its answer is all that there is
-/// (``StoreResult/isComplete``): it is where defining requests provably hold every record that is asked for.
+/// Nothing is synchronised by itself: ``download(_:allowsMassRemoval:progress:)`` brings the service's changes,
+/// ``upload(tags:progress:)`` sends the local ones. A read reports whether its answer is complete
+/// (``StoreResult/isComplete``): it is if defining requests provably hold every requested record.
 public final class OfflineStore: DataStore {
     /// The store, its client and the queue.
     public let context: SyncContext
@@ -22,16 +22,16 @@ public final class OfflineStore: DataStore {
     public let tables: [TableSchema]
     /// The names of the service's functions and actions.
     public let operations: [String]
-    /// How the store works.
+    /// The options of the store.
     public let options: OfflineOptions
     let schemas: StoreSchemas
     let state = OpenState("offline")
 
-    /// A store on a sync context, which is not open yet. Tables are those that the context was made with, and have
-    /// references for navigation.
+    /// Creates a store on a sync context, which is not open yet. Tables are those that the context was created with,
+    /// and have references for navigation.
     ///
-    /// - Parameter operations: the names of the service's functions and actions (``EdmModel/operations``), so that an address
-    ///   which begins with one is known to be a call, which has no answer offline.
+    /// - Parameter operations: the names of the service's functions and actions (``EdmModel/operations``), so that an
+    ///   address which begins with one is known to be a call, which cannot be answered offline.
     public init(
         context: SyncContext, tables: [TableSchema] = [], operations: [String] = [],
         options: OfflineOptions = OfflineOptions()
@@ -43,12 +43,12 @@ public final class OfflineStore: DataStore {
         schemas = StoreSchemas(tables, operations: operations)
     }
 
-    /// The service's root; nil where the context has no client.
+    /// The service's root; nil if the context has no client.
     public var service: ServiceRoot? { context.client.map { ServiceRoot($0) } }
     /// Whether the store is open.
     public var isOpen: Bool { state.isOpen }
 
-    /// Makes the store ready. It asks no service.
+    /// Makes the store ready. Sends no request.
     ///
     /// - Throws: ``SluiceError`` of a store code.
     public func open() async throws {
@@ -60,7 +60,7 @@ public final class OfflineStore: DataStore {
     /// Ends the store's use. The context, and the local store in it, stay open.
     public func close() async { state.set(false) }
 
-    /// The errors of uploads, each with the change that did not go through.
+    /// The errors of uploads, each with its failed change.
     public var errors: ErrorArchive { ErrorArchive(context: context) }
 
     /// Reads from the device.
@@ -68,8 +68,8 @@ public final class OfflineStore: DataStore {
         try await PathWalk(reader: self, request: request, readOptions: options).result()
     }
 
-    /// Sends what waits in the queue: see ``SyncContext/push(tables:tags:progress:)``. One change that is refused holds up
-    /// no other record's; it is in ``errors``.
+    /// Sends the queued changes: see ``SyncContext/push(tables:tags:progress:)``. A refused change holds up no other
+    /// record's; it is in ``errors``.
     @discardableResult
     public func upload(
         tags: Set<String>? = nil, progress: (@Sendable (SyncProgress) -> Void)? = nil
@@ -78,9 +78,9 @@ public final class OfflineStore: DataStore {
         return try await context.push(tags: tags, progress: progress)
     }
 
-    /// Whether the store could answer a read completely, and why, without reading.
+    /// Returns whether the store could answer a read completely, with the reasons, without reading.
     ///
-    /// Only requests for a table or a record are known without reading others; a path along links to one record is not.
+    /// Only requests for a table or a record can be judged without reading others; a path along links cannot.
     public func coverage(of request: StoreRequest) async throws -> Coverage {
         try state.require()
         guard request.path.segments.count == 1, let segment = request.path.segments.first else {
@@ -107,7 +107,7 @@ public final class OfflineStore: DataStore {
 }
 
 extension Optional where Wrapped: Sendable {
-    /// What the closure makes of the value; nil for none.
+    /// Returns the closure's result for the value; nil for none.
     fileprivate func mapAsync<Result: Sendable>(
         _ change: (Wrapped) async throws -> Result
     ) async rethrows -> Result? {
@@ -115,13 +115,13 @@ extension Optional where Wrapped: Sendable {
     }
 }
 
-/// How an offline store works.
+/// Options of an offline store.
 public struct OfflineOptions: Sendable, Hashable {
-    /// When a download compares what is here with the service's ids and versions, to find records that left a defining
-    /// request without a trace.
+    /// The occasions on which a download compares local records with the service's ids and versions, to find records
+    /// that left a defining request unreported.
     public enum Reconciling: String, Sendable, Hashable, CaseIterable {
-        /// After each download of a filtered request by time of change: such a service does not report which records left
-        /// the filter. Services with delta links or change tokens report it themselves.
+        /// After each download of a filtered request by time of change: such a service does not report records that
+        /// left the filter. Services with delta links or change tokens report them.
         case whereNeeded
         /// After each download.
         case always
@@ -129,12 +129,12 @@ public struct OfflineOptions: Sendable, Hashable {
         case never
     }
 
-    /// When a download compares what is here with the service.
+    /// The occasions on which a download compares local records with the service's.
     public var reconciling: Reconciling
-    /// What is done with a read that no defining request covers. Default: its records are given as a part.
+    /// The policy for a read that no defining request covers. Default: the local records are returned as partial.
     public var uncovered: UncoveredPolicy
 
-    /// Options; each has a default.
+    /// Creates options; each has a default.
     public init(reconciling: Reconciling = .whereNeeded, uncovered: UncoveredPolicy = .partial) {
         self.reconciling = reconciling
         self.uncovered = uncovered
@@ -142,7 +142,7 @@ public struct OfflineOptions: Sendable, Hashable {
 }
 
 extension SyncContext {
-    /// The records with waiting changes whose property holds an id.
+    /// Returns the records with queued changes whose property holds an id.
     func waiting(in table: String, with id: RecordID, in column: PropertyName) async throws -> [RecordID] {
         let ids = Set(try await queue.operations(QueueFilter(table: table)).map(\.recordID))
         return try await store.read { store in
@@ -152,8 +152,7 @@ extension SyncContext {
 }
 
 extension OfflineStore {
-    /// Whether one of the changes refers to another by a key that the service has yet to assign: then they cannot be one
-    /// request.
+    /// Whether a change refers to another by a key that the service has yet to assign: then they cannot be one request.
     func waitForKeys(_ changes: [DeepRecord.Change]) -> Bool {
         let references = context.options.assignedReferences
         guard !references.isEmpty else { return false }
@@ -169,7 +168,7 @@ extension OfflineStore {
         }
     }
 
-    /// The record with the keys that the service has assigned in the place of ids.
+    /// Returns the record with assigned keys in the place of ids.
     static func resolved(
         _ record: JSON, in table: String, _ references: [AssignedReference], _ transaction: LocalTransaction
     ) throws -> JSON {
@@ -186,17 +185,18 @@ extension OfflineStore {
 }
 
 extension OfflineStore {
-    /// The defining requests, by name, each with what has become of it.
+    /// Returns the defining requests, by name, each with its state.
     public func requests() async throws -> [DefinedRequest] {
         try state.require()
         return try await context.store.read { try DefinedRequest.all(in: $0) }
     }
 
     /// Adds a defining request, or replaces the one of that name. The next download fills the store with it; until then
-    /// reads go on as if it were not there. The very same request is left as it is.
+    /// reads ignore it. An identical request is left as it is.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for what no store can be filled with: see ``DefiningRequest``;
-    ///   `operationsPending` where it replaces one of another table while changes of that table wait.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for a request that cannot fill a store: see
+    ///   ``DefiningRequest``; `operationsPending` if it replaces one of another table while changes of that table are
+    ///   queued.
     public func add(_ request: DefiningRequest) async throws {
         try state.require()
         var request = request
@@ -207,7 +207,8 @@ extension OfflineStore {
         var defined = DefinedRequest(request)
         if let known {
             if known.record["options"] == defined.record["options"], known.request.table == request.table { return }
-            // The engine finds by itself what a changed query holds no more; of another table nothing is held.
+            // The engine itself finds the records that a changed query no longer holds; a query of another table holds
+            // none.
             if known.request.table != request.table {
                 try await release(known.parts)
             } else {
@@ -217,10 +218,11 @@ extension OfflineStore {
         try await save(defined)
     }
 
-    /// Removes a defining request. Records that no other holds go from the device; none is deleted at the service.
+    /// Removes a defining request. Records that no other request holds are removed from the device; none is deleted at
+    /// the service.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that there is not; `operationsPending` while changes
-    ///   of its tables wait: upload them first.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for an unknown name; `operationsPending` while changes of
+    ///   its tables are queued: upload them first.
     public func remove(_ name: String) async throws {
         try state.require()
         guard let known = try await requests().first(where: { $0.request.name == name }) else {
@@ -238,7 +240,7 @@ extension OfflineStore {
         try await context.store.write { try $0.put(record, in: DefinedRequest.schema.name) }
     }
 
-    /// Has named queries let their records go.
+    /// Releases the records of named queries.
     func release(_ parts: [DefinedRequest.Part]) async throws {
         for part in parts {
             do {

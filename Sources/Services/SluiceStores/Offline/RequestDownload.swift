@@ -1,8 +1,7 @@
 internal import SluiceBase
 internal import SluiceSync
 
-/// Downloads one defining request: its own records by a named pull, then along each link that it expands those that are
-/// linked to them.
+/// Downloads one defining request: its own records by a named pull, then the linked records along each expanded link.
 struct RequestDownload {
     let store: OfflineStore
     var defined: DefinedRequest
@@ -11,7 +10,7 @@ struct RequestDownload {
     private(set) var result = DownloadResult()
     /// The named queries of this download.
     private var parts: [DefinedRequest.Part] = []
-    /// The values that were followed, by the path of navigation properties.
+    /// The link values that were followed, by the path of navigation properties.
     private var links: [String: Set<LinkValue>] = [:]
 
     init(store: OfflineStore, defined: DefinedRequest, allowsMassRemoval: Bool) {
@@ -27,7 +26,7 @@ struct RequestDownload {
         let request = defined.request
         let query = Query(request.table, filter: request.options.filter)
         if defined.isExpanded, !request.options.expand.isEmpty {
-            // From the first page on there may be records whose links are still to come.
+            // From the first page on there may be records whose links are not downloaded yet.
             defined.isExpanded = false
             try await store.save(defined)
         }
@@ -46,15 +45,15 @@ struct RequestDownload {
             defined.parts = parts
             try await store.save(defined)
         } catch let error as SluiceError where error.code == .operationsPending {
-            // They are let go by a later download, when no change waits.
+            // A later download releases them, when no change is queued.
         }
     }
 
-    /// Notes why the download ended early. The named queries that were pulled are kept, so that they can be let go.
+    /// Notes the reason why the download ended early. The pulled named queries are kept, so that they can be released.
     mutating func note(_ error: any Error) async throws {
         defined.parts += parts.filter { !defined.parts.contains($0) }
         defined.failure = (error as? SluiceError)?.message ?? "\(error)"
-        // A disk that is full cannot take the note either; the request counts as incomplete without it.
+        // A full disk cannot store the note either; the request counts as incomplete without it.
         try? await store.save(defined)
     }
 
@@ -81,16 +80,16 @@ struct RequestDownload {
         }
     }
 
-    /// The records of a query that are here.
+    /// Returns the local records of a query.
     private func held(_ query: Query, isNeeded: Bool) async throws -> [JSON] {
         guard isNeeded else { return [] }
         return try await context.store.read { try $0.records(matching: query) }
     }
 
-    /// Downloads what records are linked to: those with the values that link them, some values in each named query.
+    /// Downloads the linked records of records: those with the link values, some values in each named query.
     ///
-    /// A value is always in the query of the same number while there are about as many values, so that one record more
-    /// changes one query and leaves the cursors of the others where they are.
+    /// A value is always in the query of the same number while the number of values is similar, so that one more record
+    /// changes one query and leaves the other queries' cursors as they are.
     private mutating func expand(_ item: ExpandItem, of rows: [JSON], in table: String, path: String) async throws {
         guard let name = item.name else { return }
         let reference = try store.schemas.reference(name, of: table)
@@ -114,14 +113,14 @@ struct RequestDownload {
         }
     }
 
-    /// The name of a query along a path; of a long path its digest stands for it.
+    /// Returns the name of a query along a path; a long path is replaced by its digest.
     private static func queryName(_ request: String, _ path: String, _ bucket: String) -> String {
         let isLong = path.utf8.count > 100
         let short = isLong ? "/" + String(FNV1a.spread(FNV1a.hash(path.utf8)), radix: 16) : path
         return "\(DefinedRequest.queryName(request))\(short)#\(bucket)"
     }
 
-    /// The item once more, as `$levels` asks; `max` is eight times.
+    /// Returns the item nested once more, as `$levels` requires; `max` is eight times.
     private static func repeated(
         _ item: ExpandItem, _ reference: TableSchema.Reference, _ table: String, depth: Int
     ) -> ExpandItem? {
@@ -136,7 +135,7 @@ struct RequestDownload {
     }
 }
 
-/// Values that link records, spread over so many named queries that each asks for about 24 values.
+/// Link values, spread over so many named queries that each asks for about 24 values.
 struct LinkBuckets {
     /// Each bucket's values in the order of their bytes; a power of two of buckets.
     let all: [[LinkValue]]
@@ -155,46 +154,45 @@ struct LinkBuckets {
     }
 }
 
-/// How far a download has come.
+/// The progress of a download.
 public struct DownloadProgress: Sendable, Hashable {
-    /// The defining request that is downloaded, counted from 1.
+    /// The number of the current defining request, from 1.
     public var step: Int
-    /// How many defining requests are downloaded.
+    /// The total number of defining requests to download.
     public var steps: Int
     /// The name of the defining request.
     public var request: String
-    /// The table that rows come of at the moment.
+    /// The table whose rows are being downloaded.
     public var table: String
-    /// How many rows of the table have come for this request.
+    /// The number of the table's rows received for this request.
     public var rows: Int
-    /// How many bytes of bodies have come for them, decoded.
+    /// The size of the received bodies in bytes, decoded.
     public var bytes: Int
 }
 
-/// What a download brought.
+/// The result of a download.
 public struct DownloadResult: Sendable, Hashable {
-    /// How many rows were stored.
+    /// The number of rows stored.
     public var stored = 0
-    /// How many rows were removed: deleted at the service, or let go by the last request that held them.
+    /// The number of rows removed: deleted at the service, or released by the last request that held them.
     public var removed = 0
-    /// The names of the defining requests that were downloaded whole.
+    /// The names of the completely downloaded defining requests.
     public var requests: [String] = []
 }
 
 extension OfflineStore {
-    /// Brings what has changed at the service since the last download, of all defining requests or of those named.
+    /// Downloads the service's changes since the last download, of all defining requests or of the named ones.
     ///
-    /// If changes wait in the queue, they are uploaded first. A request that fails does not keep the others from being
-    /// downloaded, except where the service cannot be reached; ``requests()`` says of each what has become of it. What came
-    /// before a failure stays and can be read, and the next download goes on from there; until it has succeeded once, a
-    /// request covers nothing.
+    /// Queued changes are uploaded first. A failed request does not stop the others, unless the service cannot be
+    /// reached; ``requests()`` reports the state of each. Rows received before a failure stay and can be read, and the
+    /// next download continues from there; until it has succeeded once, a request covers nothing.
     ///
     /// - Parameters:
-    ///   - names: the defining requests; nil means all.
-    ///   - allowsMassRemoval: whether more rows may be removed than ``PullOptions`` lets it unasked.
-    ///   - progress: told after each page.
-    /// - Throws: the first error, after the other requests were tried; ``SluiceError`` of code `invalidArgument` for a name
-    ///   that there is not.
+    ///   - names: the defining requests; nil for all.
+    ///   - allowsMassRemoval: whether more rows may be removed than ``PullOptions`` permits by default.
+    ///   - progress: called after each page.
+    /// - Throws: the first error, after the other requests were tried; ``SluiceError`` of code `invalidArgument` for an
+    ///   unknown name.
     @discardableResult
     public func download(
         _ names: Set<String>? = nil, allowsMassRemoval: Bool = false,
@@ -235,7 +233,7 @@ extension OfflineStore {
             result.stored += run.result.stored
             result.removed += run.result.removed
         }
-        // A disk that is full cannot take this either.
+        // A full disk cannot store this either.
         do { try await stored.save(to: context.store) } catch { failure = failure ?? error }
         if let failure { throw failure }
         return result

@@ -1,20 +1,20 @@
 internal import SluiceBase
 internal import SluiceSync
 
-/// Conditions of a filter about what the device knows of a record, and no service: `Sluice.isLocal()`,
-/// `Sluice.hasPendingChanges()`, `Sluice.inErrorState()`, `Sluice.newSinceLastDownload()`. The namespace may be another
-/// one, as SAP's `sap`, and so may the last one's name: SAP's is `upsertedlastdownload`.
+/// Filter conditions about a record's state on the device, unknown to the service: `Sluice.isLocal()`,
+/// `Sluice.hasPendingChanges()`, `Sluice.inErrorState()`, `Sluice.newSinceLastDownload()`. Other namespaces work too,
+/// such as SAP's `sap`, and SAP's name of the last one, `upsertedlastdownload`.
 ///
-/// They are replaced by the ids of the records for which they are true.
+/// They are replaced by the ids of the matching records.
 struct StatePredicates: Sendable {
     let context: SyncContext
 
     private enum Predicate: String, CaseIterable {
-        /// As it was made or changed here: the service's answer to an upload takes the place of what is local.
+        /// With local changes or created locally: the service's answer to an upload replaces the local state.
         case isLocal = "islocal"
-        /// With a change that waits in the queue.
+        /// With a queued change.
         case hasPendingChanges = "haspendingchanges"
-        /// With a change that did not go through.
+        /// With a failed change.
         case inErrorState = "inerrorstate"
         /// Stored by the last download.
         case newSinceLastDownload = "newsincelastdownload"
@@ -24,7 +24,7 @@ struct StatePredicates: Sendable {
         }
     }
 
-    /// What is known of the records of a table.
+    /// The known state of the records of a table.
     private struct Knowledge {
         var operations: [TableOperation]
         var downloaded: DownloadedRecords.Table
@@ -35,7 +35,7 @@ struct StatePredicates: Sendable {
             case .inErrorState:
                 Self.isOne(of: operations.filter { $0.state == .parked || $0.state == .dead }.map(\.recordID))
             case .newSinceLastDownload:
-                // What was made here was not downloaded, however many records were.
+                // A record created locally was not downloaded, however many records were.
                 downloaded.isWhole
                     ? .unary(.not, Self.isOne(of: operations.filter { $0.kind == .insert }.map(\.recordID)))
                     : Self.isOne(of: downloaded.ids)
@@ -48,8 +48,8 @@ struct StatePredicates: Sendable {
         }
     }
 
-    /// The read without such conditions, and whether it asks only for records that are here, whatever else the service
-    /// has: those with waiting changes, or of the last download.
+    /// Returns the read without such conditions, and whether it asks only for local records, whatever else the service
+    /// has: those with queued changes, or of the last download.
     func resolved(_ read: TableRead) async throws -> (TableRead, isAboutState: Bool) {
         guard let filter = read.options.filter, Self.mentions(filter) else { return (read, false) }
         let table = read.table
@@ -72,7 +72,7 @@ struct StatePredicates: Sendable {
         predicate(expression) != nil || expression.children.contains(where: mentions)
     }
 
-    /// Whether the condition is true only where one of the predicates is.
+    /// Whether the condition is true only if one of the predicates is.
     private static func requires(_ expression: QueryExpression) -> Bool {
         switch expression {
         case .binary(.and, let left, let right): requires(left) || requires(right)

@@ -4,7 +4,7 @@ internal import SluiceWire
 /// The service as the source of a read.
 struct OnlineSource: RecordSource {
     let client: SluiceClient
-    /// The most records that one read may bring.
+    /// The largest number of records in one read.
     let maximumRecords: Int
 
     func page(_ query: Query) async throws -> RecordPage {
@@ -35,7 +35,7 @@ struct OnlineSource: RecordSource {
         }
     }
 
-    /// The rows of a page and of those after it.
+    /// Returns the rows of a page and of all later ones.
     private func rest(_ page: inout TablePage<JSON>, _ table: Table) async throws -> RecordPage {
         var records = page.rows
         let count = page.count

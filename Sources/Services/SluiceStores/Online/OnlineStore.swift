@@ -12,9 +12,9 @@ public import SluiceWire
 /// let beijing = try await online.read("Agencies?$filter=City eq 'Beijing'")
 /// ```
 ///
-/// It works on every wire. What a wire has no words for is done here: `$expand` and navigation are reads of the linked
-/// tables by their references, so that they mean the same with every service and in every store. On OData's wires
-/// ``SluiceClient/metadata()`` gives the tables with their references.
+/// It works on every wire. Features missing on a wire are implemented here: `$expand` and navigation are reads of the
+/// linked tables by their references, so that they mean the same with every service and in every store. On OData's
+/// wires ``SluiceClient/metadata()`` returns the tables with their references.
 public final class OnlineStore: DataStore {
     /// The way to the service.
     public let client: SluiceClient
@@ -27,13 +27,13 @@ public final class OnlineStore: DataStore {
     let maximumRecords: Int
     private let state = OpenState("online")
 
-    /// A store of a service, which is not open yet.
+    /// Creates a store of a service, which is not open yet.
     ///
     /// - Parameters:
     ///   - tables: the tables with references; others can be read too, without navigation.
-    ///   - operations: the names of the service's functions and actions (``EdmModel/operations``), so that an address which
-    ///     begins with one is a call and no table.
-    ///   - maximumRecords: the most records that one read may bring; more is an error of code `limitReached`.
+    ///   - operations: the names of the service's functions and actions (``EdmModel/operations``), so that an address
+    ///     with such a name is a call and no table.
+    ///   - maximumRecords: the largest number of records in one read; more is an error of code `limitReached`.
     ///   - environment: clock and ids.
     public init(
         client: SluiceClient, tables: [TableSchema] = [], operations: [String] = [], maximumRecords: Int = 100_000,
@@ -51,7 +51,7 @@ public final class OnlineStore: DataStore {
     public var service: ServiceRoot? { ServiceRoot(client) }
     /// Whether the store is open.
     public var isOpen: Bool { state.isOpen }
-    /// Makes the store ready. It sends nothing: a service that cannot be reached is found by the first request.
+    /// Makes the store ready. It sends nothing: an unreachable service is noticed by the first request.
     public func open() async throws { state.set(true) }
     /// Ends the store's use.
     public func close() async { state.set(false) }
@@ -63,9 +63,8 @@ public final class OnlineStore: DataStore {
 
     /// Creates a record at the service.
     ///
-    /// Records that are created or linked with it are changes of their own, one after the other: where one fails, those
-    /// before it have happened. A change that must be whole goes through an ``OfflineStore``, whose queue sends it as one
-    /// group.
+    /// Records created or linked with it are changes of their own, one after the other: if one fails, the earlier ones
+    /// have been applied. For an atomic change use an ``OfflineStore``, whose queue sends it as one group.
     @discardableResult
     public func create(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON {
         try state.require()
@@ -74,7 +73,7 @@ public final class OnlineStore: DataStore {
         let client = try self.client(with: options, table)
         var hasID = !(record["id"]?.isNull ?? true)
         let deep = try DeepRecord(record, in: table, schemas: schemas, makeID: makeID)
-        // A wire of tables lets the server make the id; OData's have no other way to name the record.
+        // On a wire of tables the server may generate the id; OData's have no other way to name the record.
         hasID = hasID || client.dialect.isOData || !deep.isSingle
         var made: JSON?
         var keys = KnownKeys(tables)
@@ -108,7 +107,7 @@ public final class OnlineStore: DataStore {
         return try await client(with: options, table).table(schemas.spelled(table)).replace(record)
     }
 
-    /// Deletes a record at the service. The version, where there is one, is sent as `If-Match`.
+    /// Deletes a record at the service. A given version is sent as `If-Match`.
     public func delete(
         _ id: RecordID, version: String?, in table: String, options: OperationOptions
     ) async throws {
@@ -116,7 +115,7 @@ public final class OnlineStore: DataStore {
         try await client(with: options, table).table(schemas.spelled(table)).delete(id: id, version: version)
     }
 
-    /// The client, with the header fields of one change.
+    /// Returns the client, with the header fields of one change.
     private func client(with options: OperationOptions, _ table: String) throws -> SluiceClient {
         try options.validateHeaders(table: table)
         return options.headers.isEmpty ? client : client.with(OwnFields(fields: options.headers))
@@ -175,11 +174,11 @@ extension OnlineStore {
         var body: JSON?
         let literals = arguments.map { (name: $0.key.text, value: Self.literal($0.value)) }
         switch version {
-        // v2's function imports have their arguments in the query, whatever the method is.
+        // v2's function imports have their arguments in the query, with any method.
         case .v2: parameters = literals
         case .v4 where operation.isAction: body = JSON(members: arguments.map { ($0.key, $0.value) })
         case .v4:
-            // Aliases, so that no value has to stand in the path.
+            // Aliases keep the values out of the path.
             path += "(\(literals.map { "\($0.name)=@\($0.name)" }.joined(separator: ",")))"
             parameters = literals.map { ("@\($0.name)", $0.value) }
         }
@@ -188,8 +187,8 @@ extension OnlineStore {
         return Self.value(try response.body.json, of: operation.name)
     }
 
-    /// The bytes at an address below the service's root. Only a path goes to the service: an address of another one is
-    /// refused.
+    /// Reads the bytes at an address below the service's root. Only a path is sent to the service: an address of
+    /// another one is refused.
     public func media(_ address: String) async throws -> [UInt8] {
         guard isOpen else { throw SluiceError(.storeClosed, "the online store is not open; call open() first") }
         guard client.dialect.isOData else {
@@ -206,7 +205,7 @@ extension OnlineStore {
         accept: String = "application/json"
     ) async throws -> Response {
         let endpoint = client.endpoint
-        // `api/` is the door to addresses of the service's own on OData's wires.
+        // `api/` gives access to the service's own addresses on OData's wires.
         let target = endpoint.target(["api", "x"], parameters)
         let query = target.drop { $0 != "?" }
         var head = HTTPRequest(
@@ -221,7 +220,7 @@ extension OnlineStore {
         return response
     }
 
-    /// A name that goes into a path: letters, digits, underscores, and dots between namespaces.
+    /// Checks a name for use in a path: letters, digits, underscores, and dots between namespaces.
     private static func validate(_ operation: OperationCall) throws(SluiceError) {
         for name in [operation.name] + operation.arguments.keys.map(\.text) {
             let isName = name.unicodeScalars.allSatisfy {
@@ -238,7 +237,7 @@ extension OnlineStore {
         return value.description
     }
 
-    /// The result without its envelope.
+    /// Returns the result without its envelope.
     private static func value(_ document: JSON, of name: String) -> JSON {
         if let value = document["value"] { return value }
         guard let value = document["d"] else { return document }

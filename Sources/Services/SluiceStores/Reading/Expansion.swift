@@ -1,18 +1,18 @@
 internal import SluiceBase
 
-/// Adds what `$expand` asks for to records: the linked records are read by the values that link them, some at a time.
+/// Adds the expansions of `$expand` to records: the linked records are read by their link values, some at a time.
 struct Expansion: Sendable {
     let execution: SetExecution
     let table: String
     let depth: Int
     let path: String
 
-    /// The deepest that expansions are nested.
+    /// The greatest depth of nested expansions.
     static let maximumDepth = 16
-    /// How many records are looked up by one request.
+    /// The number of records that one request looks up.
     private static let chunk = 40
 
-    /// Adds an item to each of the records, which stand for those rows.
+    /// Adds an item to each of the records, which correspond to those rows.
     func add(_ item: ExpandItem, of rows: [JSON], to records: inout [JSON]) async throws {
         guard depth < Self.maximumDepth else {
             throw SluiceError(.invalidQuery, "the expansion is nested deeper than \(Self.maximumDepth)", table: table)
@@ -38,7 +38,7 @@ struct Expansion: Sendable {
         }
     }
 
-    /// The linked records, by the values that link them, each in the order that is asked for.
+    /// Returns the linked records, by their link values, each in the requested order.
     private func linked(
         _ item: ExpandItem, _ reference: TableSchema.Reference, _ rows: [JSON]
     ) async throws -> [LinkValue: [JSON]] {
@@ -47,7 +47,7 @@ struct Expansion: Sendable {
         var byID: [LinkValue] = []
         for row in rows {
             guard let value = LinkValue(row, along: reference), seen.insert(value).inserted else { continue }
-            // Whose key is not assigned yet is referred to by its id.
+            // A record without an assigned key is referred to by its id.
             let isKnown = !reference.isAssigned || !reference.isCollection || LinkValue(row, reference.column) != nil
             if isKnown { values.append(value) } else { byID.append(value) }
         }
@@ -57,7 +57,7 @@ struct Expansion: Sendable {
         var read = TableRead(table: reference.table, options: item.options)
         (read.options.skip, read.options.top, read.options.count, read.options.levels) = (nil, nil, nil, nil)
         if let again = repeated(item) { read.options.expand.append(again) }
-        // The column that links has to come along; it is taken out again where it was not asked for.
+        // The linking column has to be read; it is removed again if it was not requested.
         let isAsked =
             read.options.select.isEmpty || reference.targetColumn == "id"
             || read.options.select.contains { $0.path == [.all] || $0.name == reference.targetColumn }
@@ -88,7 +88,7 @@ struct Expansion: Sendable {
             found[value] = records
         }
         if reference.isAssigned, !reference.isCollection {
-            // A record whose key is not assigned yet is referred to by its id.
+            // A record without an assigned key is referred to by its id.
             for value in values where found[value] == nil {
                 guard try await execution.source.holds(value.id, in: reference.table) else { continue }
                 var one = TableRead(table: reference.table, options: read.options, key: value.id)
@@ -99,9 +99,9 @@ struct Expansion: Sendable {
         return found
     }
 
-    /// The same item once more inside of itself, as `$levels` asks.
+    /// Returns the same item nested once more, as `$levels` requires.
     ///
-    /// The deepest that an expansion is nested also ends `max`, and so one that leads in a circle.
+    /// The greatest depth of expansions also ends `max`, and so a circular expansion.
     private func repeated(_ item: ExpandItem) -> ExpandItem? {
         guard let levels = item.options.levels, let name = item.name,
             execution.schemas[table].reference(name)?.table == table

@@ -1,6 +1,6 @@
 internal import SluiceBase
 
-/// The value by which a record is linked to others: what a reference's column has.
+/// The value that links a record to others: that of a reference's column.
 ///
 /// An id is always a text in a record, and the column that refers to it may hold a number: both are the same link.
 struct LinkValue: Sendable, Hashable {
@@ -8,7 +8,7 @@ struct LinkValue: Sendable, Hashable {
     let id: RecordID
     var text: String { id.text }
 
-    /// The value of a record's property; nil for null and for what is no id.
+    /// The value of a record's property; nil for null and for a value that cannot be an id.
     init?(_ record: JSON, _ column: PropertyName) {
         guard let value = record[column] else { return nil }
         if let string = value.string {
@@ -20,7 +20,7 @@ struct LinkValue: Sendable, Hashable {
         }
     }
 
-    /// The value of the property by which a record is referred to: its id, as long as the service has not assigned it one.
+    /// The value of the property by which a record is referred to: its id, until the service has assigned the property.
     init?(_ record: JSON, by column: PropertyName, _ reference: TableSchema.Reference) {
         if let value = LinkValue(record, column) {
             self = value
@@ -31,7 +31,7 @@ struct LinkValue: Sendable, Hashable {
         }
     }
 
-    /// The value of a record that leads along a reference.
+    /// The value of a record along a reference.
     init?(_ record: JSON, along reference: TableSchema.Reference) {
         let value =
             reference.isCollection
@@ -42,7 +42,7 @@ struct LinkValue: Sendable, Hashable {
 
     init(_ id: RecordID) { self.id = .string(id.text) }
 
-    /// The value as a constant to compare a column with.
+    /// Returns the value as a constant for comparing a column.
     func literal(for column: PropertyName, of schema: TableSchema) -> QueryLiteral {
         switch column == "id" ? nil : schema.column(column)?.type {
         case .integer, .real:
@@ -51,7 +51,7 @@ struct LinkValue: Sendable, Hashable {
         }
     }
 
-    /// Whether the column can hold it: one of numbers holds no other text.
+    /// Whether the column can hold the value: a column of numbers holds no other text.
     func fits(_ column: PropertyName, of schema: TableSchema) -> Bool {
         switch column == "id" ? nil : schema.column(column)?.type {
         case .integer, .real: Int64(text) != nil
@@ -59,7 +59,7 @@ struct LinkValue: Sendable, Hashable {
         }
     }
 
-    /// The value as it is stored in a column.
+    /// Returns the value in the stored form of a column.
     func json(for column: PropertyName, of schema: TableSchema) -> JSON {
         if case .number(let number) = literal(for: column, of: schema) { return JSON(number) }
         return JSON(text)

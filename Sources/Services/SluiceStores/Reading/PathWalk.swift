@@ -1,13 +1,13 @@
 internal import SluiceBase
 
-/// Finds what a request's path leads to, and reads it: navigation properties lead to tables, so that what the request is
-/// about is a table and a condition, whichever way it was addressed.
+/// Resolves a request's path, and reads its target. Navigation properties lead to tables, so that every form of address
+/// becomes a table and a condition.
 struct PathWalk: Sendable {
     let reader: any TableReader
     let request: StoreRequest
     let readOptions: ReadOptions
 
-    /// Where the path has come to.
+    /// The current position on the path.
     private enum Place {
         case set(TableRead)
         case entity(TableRead)
@@ -88,7 +88,7 @@ struct PathWalk: Sendable {
         }
     }
 
-    /// The read with what the request's options ask for.
+    /// Returns the read with the request's options.
     private func asked(_ read: TableRead) -> TableRead {
         var asked = TableRead(table: read.table, options: request.options, key: read.key, link: read.link)
         asked.options.expand = reader.schemas.spelled(request.options.expand, of: read.table)
@@ -109,7 +109,7 @@ struct PathWalk: Sendable {
             provenance: joined(known, answer.provenance))
     }
 
-    /// The ids of what the path leads to.
+    /// Returns the ids of the path's target.
     private func references(
         _ read: TableRead, _ place: Place, _ known: StoreResult.Provenance?
     ) async throws -> StoreResult {
@@ -121,7 +121,7 @@ struct PathWalk: Sendable {
         return StoreResult(records: ids, count: answer.count, provenance: joined(known, answer.provenance))
     }
 
-    /// Where a segment leads from a record.
+    /// Follows a segment from a record.
     private func step(
         _ segment: ResourcePath.Segment, from read: TableRead, _ known: inout StoreResult.Provenance?
     ) async throws -> Place {
@@ -147,7 +147,7 @@ struct PathWalk: Sendable {
             if reference.isAssigned, reference.isCollection, LinkValue(record, reference.column) == nil,
                 let id = value?.id
             {
-                // What refers to it by its id waits on this device.
+                // References by its id exist only in this device's queue.
                 let ids = try await reader.referring(to: id, along: reference)
                 let isOne: QueryExpression =
                     ids.isEmpty ? .literal(.bool(false)) : .membership(.column("id"), ids.map { .id($0) })
@@ -175,7 +175,7 @@ struct PathWalk: Sendable {
         return reference.isCollection ? try keyed(linked, segment) : .set(linked)
     }
 
-    /// A set, or the record of it that the segment's key names.
+    /// Returns a set, or the record of it with the segment's key.
     private func keyed(_ read: TableRead, _ segment: ResourcePath.Segment) throws -> Place {
         guard let arguments = segment.arguments else { return .set(read) }
         guard let key = segment.recordID else {
@@ -186,8 +186,8 @@ struct PathWalk: Sendable {
         return .entity(one)
     }
 
-    /// The call that the first segment is: of the name of an operation that the store was told of, or of a name in
-    /// parentheses that no table has. v2's calls have their arguments in the query.
+    /// Returns the first segment as a call: if it names an operation known to the store, or has parentheses after a
+    /// name that no table has. v2's calls have their arguments in the query.
     private func operation(_ segment: ResourcePath.Segment, _ table: String) throws -> OperationCall? {
         guard let call = call(segment, table) else { return nil }
         var others = request.options
@@ -225,7 +225,7 @@ struct PathWalk: Sendable {
         return OperationCall(segment.name, values)
     }
 
-    /// The constant that is written, or that an alias stands for.
+    /// Returns the constant, also of an alias.
     private func constant(_ expression: QueryExpression) -> JSON? {
         switch expression {
         case .literal(.string(let text)), .literal(.guid(let text)): JSON(text)

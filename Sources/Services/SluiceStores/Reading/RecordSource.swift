@@ -1,31 +1,31 @@
 internal import SluiceBase
 
-/// Where a read's records come from: the local store, the service, or the service under what waits in the queue.
+/// The source of a read's records: the local store, the service, or the service overlaid with queued changes.
 protocol RecordSource: Sendable {
-    /// The records that match, and how many there are in all where the query asks for that.
+    /// Returns the records that match, and their total number if the query requests it.
     func page(_ query: Query) async throws -> RecordPage
-    /// The record with that id.
+    /// Returns the record with that id.
     func record(_ id: RecordID, in table: String) async throws -> JSON?
-    /// Whether this device holds the record, changed or made here perhaps.
+    /// Whether this device holds the record, perhaps changed or created locally.
     func holds(_ id: RecordID, in table: String) async throws -> Bool
-    /// The records of this device that refer to one whose key is not assigned yet, by its id.
+    /// Returns this device's records that refer by id to a record without an assigned key.
     func referring(to id: RecordID, along reference: TableSchema.Reference) async throws -> [RecordID]
-    /// What a service answers that knows more than a query can say; nil where there is no service.
+    /// Returns the service's answer to options that no query can express; nil if there is no service.
     func page(_ options: ODataOptions, of table: String) async throws -> RecordPage?
 }
 
-/// Told of the links that are followed from records to others.
+/// Is informed of the links that are followed from records to others.
 protocol LinkWatcher: Sendable {
     /// - Parameters:
-    ///   - path: the navigation properties that led here from the records that were asked for, this one included.
-    ///   - values: those that link.
+    ///   - path: the navigation properties from the requested records to here, including this one.
+    ///   - values: the values of the links.
     func follow(
         _ item: ExpandItem, _ reference: TableSchema.Reference, from table: String, at path: String,
         _ values: [LinkValue]
     ) async throws
 }
 
-/// Records, and how many there are in all, where that was asked.
+/// Records, and their total number if it was requested.
 struct RecordPage: Sendable {
     var records: [JSON]
     var count: Int?

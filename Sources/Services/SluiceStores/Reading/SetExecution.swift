@@ -1,14 +1,14 @@
 internal import SluiceBase
 
 /// Answers the read of a table from a source: filter, order, paging, computed properties, `$apply`, selection and
-/// expansion mean the same whatever the source is.
+/// expansion mean the same with every source.
 struct SetExecution: Sendable {
     let source: any RecordSource
     let schemas: StoreSchemas
-    /// Told of the links that are followed.
+    /// Is informed of the followed links.
     var links: (any LinkWatcher)?
 
-    /// - Parameter path: the navigation properties that led here from the records that were asked for.
+    /// - Parameter path: the navigation properties from the requested records to here.
     func page(_ read: TableRead, depth: Int = 0, path: String = "") async throws -> RecordPage {
         let (rows, answers, count) = try await rows(read)
         var records = answers
@@ -25,7 +25,7 @@ struct SetExecution: Sendable {
         return RecordPage(records: records, count: count)
     }
 
-    /// The records as they are stored, and as they are asked for.
+    /// Returns the records in stored form, and in the requested form.
     private func rows(_ read: TableRead) async throws -> ([JSON], [JSON], Int?) {
         let schema = schemas[read.table]
         if read.options.isForService || read.options.search != nil || !read.options.apply.isEmpty {
@@ -38,7 +38,7 @@ struct SetExecution: Sendable {
         }
         guard let plan = try plan(read) else {
             if let page = try await asked(read) { return (page.records, page.records, page.count) }
-            // Once more for the reason.
+            // Runs again to throw the reason.
             _ = try ODataRead(read.options, of: schema)
             return ([], [], nil)
         }
@@ -55,7 +55,7 @@ struct SetExecution: Sendable {
         return (page.records, try plan.answer(page.records), read.options.count == true ? page.count : nil)
     }
 
-    /// How the read is answered; nil for options that are read but not run here.
+    /// Returns the plan of the read; nil for options that can be parsed and not executed here.
     private func plan(_ read: TableRead) throws(SluiceError) -> ODataRead? {
         do {
             return try ODataRead(read.options, of: schemas[read.table])
@@ -65,7 +65,7 @@ struct SetExecution: Sendable {
         }
     }
 
-    /// What the service says to options that no query has words for.
+    /// Asks the service about options that no query can express.
     private func asked(_ read: TableRead) async throws -> RecordPage? {
         var options = read.wholeOptions
         options.expand = []
@@ -77,7 +77,7 @@ struct SetExecution: Sendable {
         return try await source.page(options, of: read.table)
     }
 
-    /// The properties to ask the source for; empty for all.
+    /// Returns the properties to request from the source; empty for all.
     private func columns(for read: TableRead) -> [PropertyName] {
         let options = read.options
         let names = options.select.compactMap(\.name)
@@ -91,14 +91,14 @@ struct SetExecution: Sendable {
         return columns
     }
 
-    /// The properties by which what is expanded is found.
+    /// Returns the properties by which expanded records are found.
     private static func linked(_ read: TableRead, _ schemas: StoreSchemas) -> [PropertyName] {
         read.options.expand.compactMap { $0.name.flatMap { schemas[read.table].reference($0)?.column } }
     }
 }
 
 extension ODataOptions {
-    /// Whether an option means something to the service alone.
+    /// Whether an option has a meaning for the service alone.
     fileprivate var isForService: Bool {
         skipToken != nil || deltaToken != nil || index != nil || id != nil
     }

@@ -3,7 +3,7 @@ internal import SluiceBase
 /// The tables that a store knows, by their names.
 struct StoreSchemas: Sendable {
     let all: [TableSchema]
-    /// The names of the service's functions and actions, as far as they are known.
+    /// The known names of the service's functions and actions.
     let operations: Set<String>
     private let byName: [String: TableSchema]
 
@@ -13,21 +13,21 @@ struct StoreSchemas: Sendable {
         byName = Dictionary(tables.map { ($0.name, $0) }) { $1 }
     }
 
-    /// The table of that name; one that was not declared has columns of any kind.
+    /// The table of that name; an undeclared one has columns of any kind.
     subscript(table: String) -> TableSchema { byName[table] ?? TableSchema(table) }
 
     /// Whether the table was declared.
     func has(_ table: String) -> Bool { byName[table] != nil }
 
-    /// The name as the tables have it, where it is written in other letters' case.
+    /// Returns the name in the tables' spelling, if it differs in letters' case.
     func spelled(_ name: String) -> String {
         if byName[name] != nil { return name }
         let others = all.filter { $0.name.lowercased() == name.lowercased() }
         return others.count == 1 ? others[0].name : name
     }
 
-    /// The navigation property of a table, also where it is written in other letters' case and no column has exactly that
-    /// name; nil where there is none.
+    /// Returns the navigation property of a table, also in letters of another case if no column has exactly that name;
+    /// nil if there is none.
     func link(_ name: PropertyName, of table: String) -> TableSchema.Reference? {
         let schema = self[table]
         if let reference = schema.reference(name) { return reference }
@@ -36,7 +36,7 @@ struct StoreSchemas: Sendable {
         return others.count == 1 ? others[0] : nil
     }
 
-    /// The expansions with the names of navigation properties as the tables have them.
+    /// Returns the expansions with the tables' spelling of navigation properties.
     func spelled(_ items: [ExpandItem], of table: String, depth: Int = 0) -> [ExpandItem] {
         guard depth < Expansion.maximumDepth else { return items }
         return items.map { item in
@@ -48,9 +48,9 @@ struct StoreSchemas: Sendable {
         }
     }
 
-    /// The navigation property of a table.
+    /// Returns the navigation property of a table.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery` where the table has none of that name.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` if the table has none of that name.
     func reference(_ name: PropertyName, of table: String) throws(SluiceError) -> TableSchema.Reference {
         guard let reference = link(name, of: table) else {
             throw SluiceError(

@@ -1,34 +1,34 @@
 internal import SluiceBase
 
-/// A read of one table, which is what stores are asked for: a path leads to it, step by step.
+/// A read of one table, the form in which stores are asked: a path leads to it, step by step.
 struct TableRead: Sendable {
     var table: String
-    /// What is asked; the filter of a path is part of it.
+    /// The options; the filter of a path is part of them.
     var options: ODataOptions
-    /// The record that is asked for, where it is one.
+    /// The key of a single requested record.
     var key: RecordID?
-    /// The link along which a path led here; nil where it began here.
+    /// The link along which a path led here; nil if it began here.
     var link: Link?
 
     /// A link from a record to records of a table.
     struct Link: Sendable {
-        /// The record from which it leads.
+        /// The table and key of the record with the link.
         var table: String
         var key: RecordID
         /// The navigation property.
         var name: PropertyName
-        /// The condition that stands for the link in the read's filter; nil where the read's key does.
+        /// The condition for the link in the read's filter; nil if the read's key replaces it.
         var condition: QueryExpression?
     }
 
-    /// The read with a condition more.
+    /// Returns the read with a further condition.
     func restricted(to condition: QueryExpression) -> TableRead {
         var read = self
         read.options.filter = options.filter.map { .binary(.and, condition, $0) } ?? condition
         return read
     }
 
-    /// The read of the link's owner with what is linked to it expanded: what holds its answer holds this one's. Nil where
+    /// The read of the link's owner with its linked records expanded: a store with that answer has this one too. Nil if
     /// the path did not come along a link.
     var asExpansion: TableRead? {
         guard let link else { return nil }
@@ -56,21 +56,21 @@ struct TableRead: Sendable {
     }
 }
 
-/// What a read of one table came to.
+/// The answer to a read of one table.
 struct TableAnswer: Sendable {
     var records: [JSON]
     var count: Int?
     var provenance: StoreResult.Provenance
 }
 
-/// What answers reads of tables: each of the stores.
+/// Answers reads of tables: each of the stores.
 protocol TableReader: Sendable {
     var schemas: StoreSchemas { get }
     func answer(_ read: TableRead, _ options: ReadOptions) async throws -> TableAnswer
-    /// Whether the record was made here and no service has it yet.
+    /// Whether the record was created locally and no service has it yet.
     func isMadeHere(_ id: RecordID, in table: String) async throws -> Bool
-    /// The records of this device that refer to one whose key is not assigned yet, by its id.
+    /// Returns this device's records that refer by id to a record without an assigned key.
     func referring(to id: RecordID, along reference: TableSchema.Reference) async throws -> [RecordID]
-    /// The result of a function of the service.
+    /// Returns the result of a function of the service.
     func value(of call: OperationCall) async throws -> (JSON, StoreResult.Provenance)
 }

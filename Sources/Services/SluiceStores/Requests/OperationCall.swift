@@ -6,14 +6,14 @@ public import SluiceBase
 /// let nearest = try await online.call(OperationCall("Nearest", ["count": 5]))
 /// ```
 public struct OperationCall: Sendable, Hashable {
-    /// The name; with its namespace where the service wants it.
+    /// The name; with its namespace if the service requires it.
     public var name: String
     /// The arguments by their names.
     public var arguments: [PropertyName: JSON]
     /// Whether the call may change something: an action is sent by POST, a function by GET.
     public var isAction: Bool
 
-    /// A call.
+    /// Creates a call.
     public init(_ name: String, _ arguments: [PropertyName: JSON] = [:], isAction: Bool = false) {
         self.name = name
         self.arguments = arguments

@@ -1,16 +1,16 @@
-/// What a reader wants beside the records.
+/// Options of a read.
 public struct ReadOptions: Sendable, Hashable {
-    /// What is done with a read that no defining request covers; nil leaves it to the store and its mode.
+    /// The policy for a read that no defining request covers; nil for the store's and its mode's.
     public var uncovered: UncoveredPolicy?
 
-    /// Options; each has a default.
+    /// Creates options; each has a default.
     public init(uncovered: UncoveredPolicy? = nil) { self.uncovered = uncovered }
 }
 
-/// What is done with a read that the local store cannot answer completely, where the service cannot be asked.
+/// The policy for a read that the local store cannot answer completely when the service cannot be asked.
 public enum UncoveredPolicy: String, Sendable, Hashable, CaseIterable {
-    /// The read fails with `notCovered`, and the message says which defining request is missing.
+    /// The read fails with `notCovered`, and the message names the missing defining request.
     case fail
-    /// The records that are here are given, marked as ``StoreResult/Source/localPartial``.
+    /// The local records are returned, marked as ``StoreResult/Source/localPartial``.
     case partial
 }

@@ -1,12 +1,12 @@
 internal import SluiceBase
 
-/// Reads an address below a service's root: the path's segments, and the query after them as it stands.
+/// Reads an address below a service's root: the path's segments, and the unchanged query after them.
 struct ResourcePathReader {
     private(set) var path = ResourcePath(segments: [])
-    /// What follows the question mark, still percent-encoded.
+    /// The text after the question mark, still percent-encoded.
     private(set) var query = ""
 
-    /// A byte of the path, and whether an escape stood for it: an escaped slash separates nothing.
+    /// A byte of the path, and whether it was escaped: an escaped slash separates nothing.
     private struct Character {
         var byte: UInt8
         var isEscaped: Bool
@@ -45,7 +45,7 @@ struct ResourcePathReader {
             segments[segments.count - 1].append(character)
         }
         if isQuoted { throw Self.refusal("has a quote that is not closed") }
-        // A slash at the end, or two in a row, lead nowhere else.
+        // A slash at the end, or two in a row, make no difference.
         let filled = segments.filter { !$0.isEmpty }
         guard !filled.isEmpty else { throw Self.refusal("names no table") }
         guard filled.count <= ResourcePath.maximumSegments else { throw Self.refusal("has too many segments") }

@@ -4,16 +4,16 @@ public import SluiceWire
 /// The address below which a service's tables are.
 public struct ServiceRoot: Sendable, Hashable {
     let endpoint: Endpoint
-    /// What stands between the endpoint's path and a table's name: `tables` on the wires of Mobile Apps.
+    /// The folder between the endpoint's path and a table's name: `tables` on the wires of Mobile Apps.
     let folder: String?
 
-    /// The root of the service that a client talks to.
+    /// The root of a client's service.
     public init(_ client: SluiceClient) {
         endpoint = client.endpoint
         folder = client.dialect.isOData ? nil : "tables"
     }
 
-    /// What of an address follows the service's root.
+    /// Returns the part of an address after the service's root.
     static func relative(_ address: String, to root: ServiceRoot?) throws(SluiceError) -> Substring {
         let start = address.prefix { $0 != "?" && $0 != "(" && $0 != "'" }
         var path = address[...]
@@ -44,6 +44,6 @@ public struct ServiceRoot: Sendable, Hashable {
 }
 
 extension Dialect {
-    /// Whether the service speaks OData, so that functions are called and links are followed by its addresses.
+    /// Whether it is an OData service, whose addresses serve to call functions and follow links.
     var isOData: Bool { adapter != nil }
 }

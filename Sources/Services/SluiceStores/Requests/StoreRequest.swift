@@ -1,7 +1,7 @@
 public import SluiceBase
 internal import SluiceWire
 
-/// A read of a store: of a table, a record, what a record is linked to, a property, a number, or a function's result.
+/// A read of a store: of a table, a record, a record's linked records, a property, a number, or a function's result.
 ///
 /// ```swift
 /// let request = try StoreRequest(odata: "Agencies?$filter=Country eq 'US'&$orderby=Name")
@@ -9,28 +9,28 @@ internal import SluiceWire
 /// let query = StoreRequest(Query("Agencies").where(column("Country") == "US"))
 /// ```
 public struct StoreRequest: Sendable, Hashable {
-    /// What is read.
+    /// The target of the read.
     public var path: ResourcePath
-    /// How: `$filter`, `$select`, `$expand`, `$orderby` and the others.
+    /// The query options: `$filter`, `$select`, `$expand`, `$orderby` and the others.
     public var options: ODataOptions
 
-    /// A read of what the path leads to.
+    /// Creates a read of the path's target.
     public init(_ path: ResourcePath, _ options: ODataOptions = ODataOptions()) {
         self.path = path
         self.options = options
     }
 
-    /// A read of a table.
+    /// Creates a read of a table.
     public init(_ table: String, _ options: ODataOptions = ODataOptions()) {
         self.init(ResourcePath(table), options)
     }
 
-    /// A read of one record.
+    /// Creates a read of one record.
     public init(_ table: String, key: some RecordIDConvertible, _ options: ODataOptions = ODataOptions()) {
         self.init(ResourcePath(table, key: key), options)
     }
 
-    /// The read that a query stands for.
+    /// Creates the read for a query.
     public init(_ query: Query) {
         var options = ODataOptions()
         options.filter = query.filter
@@ -45,12 +45,12 @@ public struct StoreRequest: Sendable, Hashable {
         self.init(query.table, options)
     }
 
-    /// Reads an address: relative to the service's root (`Customers('1')/Orders?$top=5`), or below `service` as a whole
-    /// (`https://example.net/odata/Customers('1')/Orders`). Both mean the same.
+    /// Reads an address: relative to the service's root (`Customers('1')/Orders?$top=5`), or a complete one below
+    /// `service` (`https://example.net/odata/Customers('1')/Orders`). Both mean the same.
     ///
-    /// - Parameter service: where addresses may lead; nil takes relative ones only.
-    /// - Throws: ``SluiceError`` of code `invalidQuery` for what cannot be read, with the place in ``SluiceError/cause``;
-    ///   `invalidArgument` for an address of another service.
+    /// - Parameter service: the service of complete addresses; nil to accept relative ones only.
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for an unreadable address, with the place in
+    ///   ``SluiceError/cause``; `invalidArgument` for an address of another service.
     public init(odata address: String, service: ServiceRoot? = nil) throws(SluiceError) {
         let reader = try ResourcePathReader(try ServiceRoot.relative(address, to: service))
         do throws(QuerySyntaxError) {

@@ -1,39 +1,39 @@
 public import SluiceBase
 internal import SluiceWire
 
-/// What a read came to, and what can be said of it.
+/// The result of a read, with its provenance.
 public struct StoreResult: Sendable, Hashable {
-    /// Where the records come from.
+    /// The source of the records.
     public enum Source: String, Sendable, Hashable, CaseIterable {
         /// From the local store, which has the whole answer as of ``StoreResult/asOf``.
         case localComplete
         /// From the local store, which may lack some records or properties.
         case localPartial
-        /// From the service, just now.
+        /// From the service, with the current state.
         case remote
-        /// From the service, with local changes that wait in the queue in the place of the service's records; or one part
-        /// from the service and another from the local store.
+        /// From the service, with queued local changes in the place of the service's records; or one part from the
+        /// service and another from the local store.
         case merged
     }
 
-    /// Where the answer comes from, how old it is, and why.
+    /// The source of the answer, its age, and the reasons.
     public struct Provenance: Sendable, Hashable {
-        /// Where it comes from.
+        /// The source of the answer.
         public var source: Source
-        /// When the service was asked: for a local answer, the oldest download that it depends on. Nil where nothing was
-        /// ever downloaded.
+        /// The time at which the service was asked: for a local answer, the oldest download that it depends on. Nil if
+        /// nothing was ever downloaded.
         public var asOf: Timestamp?
         /// The reasons, each one sentence.
         public var reasons: [String]
 
-        /// A provenance.
+        /// Creates a provenance.
         public init(_ source: Source, asOf: Timestamp?, reasons: [String]) {
             self.source = source
             self.asOf = asOf
             self.reasons = reasons
         }
 
-        /// That of an answer which depends on both.
+        /// Returns the provenance of an answer that depends on both.
         func joined(_ other: Provenance) -> Provenance {
             let source: Source =
                 if self.source == other.source {
@@ -50,16 +50,16 @@ public struct StoreResult: Sendable, Hashable {
         }
     }
 
-    /// The records: of a set all that were asked for, of a record that one, of a link to nothing none.
+    /// The records: all requested ones of a set, the single one of a record, none of a link to nothing.
     public var records: [JSON]
-    /// How many records match in all, where that was asked.
+    /// The number of all matching records, if it was requested.
     public var count: Int?
     /// The value of a property, of `$count`, or of a function; nil for records.
     public var value: JSON?
-    /// Where the answer comes from, how old it is, and why.
+    /// The source of the answer, its age, and the reasons.
     public var provenance: Provenance
 
-    /// A result.
+    /// Creates a result.
     public init(records: [JSON], count: Int? = nil, value: JSON? = nil, provenance: Provenance) {
         self.records = records
         self.count = count
@@ -69,22 +69,23 @@ public struct StoreResult: Sendable, Hashable {
 
     /// The only record, or the first.
     public var record: JSON? { records.first }
-    /// Where the answer comes from.
+    /// The source of the answer.
     public var source: Source { provenance.source }
-    /// When the service was asked; see ``Provenance/asOf``.
+    /// The time at which the service was asked; see ``Provenance/asOf``.
     public var asOf: Timestamp? { provenance.asOf }
-    /// Whether nothing that was asked for is missing.
+    /// Whether no requested record or property is missing.
     public var isComplete: Bool { source != .localPartial }
-    /// Why the answer comes from where it does, in one line.
+    /// The reasons for the answer's source, in one line.
     public var explain: String { "\(source.rawValue): \(provenance.reasons.joined(separator: "; "))" }
 
-    /// How old the answer is; nil where nothing was ever downloaded.
+    /// Returns the age of the answer; nil if nothing was ever downloaded.
     public func age(at now: Timestamp) -> Duration? { asOf.map { max(.zero, $0.duration(to: now)) } }
 
-    /// The records that fit a type, as values of it.
+    /// Returns the records that fit a type, as values of it.
     public func records<Record: Decodable>(of type: Record.Type) -> [Record] { sorted(type).records }
 
-    /// An error of code `invalidRecord`, with the `DecodingError` as cause, for each record that does not fit the type.
+    /// Returns an error of code `invalidRecord`, with the `DecodingError` as cause, for each record that does not fit
+    /// the type.
     public func misfits<Record: Decodable>(of type: Record.Type) -> [SluiceError] { sorted(type).misfits }
 
     private func sorted<Record: Decodable>(_ type: Record.Type) -> (records: [Record], misfits: [SluiceError]) {

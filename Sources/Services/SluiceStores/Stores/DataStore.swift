@@ -4,8 +4,8 @@ public import SluiceWire
 
 /// One interface to a service's data: over the network, from the device, or both.
 ///
-/// ``OnlineStore`` asks the service each time, ``OfflineStore`` answers from what its defining requests have brought, and
-/// ``MixedStore`` decides for each request which of the two. A store is opened before it is used; a call of one that is
+/// ``OnlineStore`` asks the service each time. ``OfflineStore`` answers from the records of its defining requests.
+/// ``MixedStore`` chooses between the two for each request. A store is opened before it is used; a call of one that is
 /// not open throws ``SluiceError`` of code `storeClosed`.
 ///
 /// ```swift
@@ -13,7 +13,7 @@ public import SluiceWire
 /// print(us.records.count, us.source, us.explain)
 /// ```
 public protocol DataStore: Sendable {
-    /// Where whole addresses lead; nil for a store that only works locally.
+    /// The root of complete addresses; nil for a store that only works locally.
     var service: ServiceRoot? { get }
     /// The tables that the store knows, with their references, which are the navigation properties.
     var tables: [TableSchema] { get }
@@ -25,56 +25,56 @@ public protocol DataStore: Sendable {
     /// Whether the store is open.
     var isOpen: Bool { get }
 
-    /// Reads.
+    /// Reads records.
     ///
-    /// - Throws: ``SluiceError`` of code `notFound` for a record that there is not, `invalidQuery`, `notCovered` by the
-    ///   policy, `notAvailableOffline` for a function, of the network and of the store.
+    /// - Throws: ``SluiceError`` of code `notFound` for a missing record, `invalidQuery`, `notCovered` by the policy,
+    ///   `notAvailableOffline` for a function, of the network and of the store.
     func read(_ request: StoreRequest, _ options: ReadOptions) async throws -> StoreResult
 
     /// Creates a record. Members under the names of navigation properties are created or linked with it, as one change:
     /// `{"Orders": […]}`, `{"Customer@odata.bind": "Customers('1')"}`.
     ///
-    /// - Returns: the record without what was created with it.
+    /// - Returns: the record without the records created with it.
     @discardableResult
     func create(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON
 
-    /// Changes properties of a record: those that `changes` does not name stay (PATCH, MERGE).
+    /// Changes properties of a record: those missing in `changes` stay (PATCH, MERGE).
     ///
     /// - Parameter changes: the new values, and the record's `id`; with a version the change depends on it.
     @discardableResult
     func patch(_ changes: JSON, in table: String, options: OperationOptions) async throws -> JSON
 
-    /// Puts a record in the place of the one that is there: what it does not name becomes null (PUT).
+    /// Replaces the existing record: properties missing in the new one become null (PUT).
     @discardableResult
     func replace(_ record: JSON, in table: String, options: OperationOptions) async throws -> JSON
 
     /// Deletes a record.
     ///
-    /// - Parameter version: the version that the record must still have at the service; nil for whatever it has. A delete
-    ///   that waits in the queue always depends on the version that is known here.
+    /// - Parameter version: the version that the record must still have at the service; nil for any. A queued delete
+    ///   always depends on the locally known version.
     func delete(_ id: RecordID, version: String?, in table: String, options: OperationOptions) async throws
 
     /// Calls a function or an action of the service.
     ///
-    /// - Throws: ``SluiceError`` of code `notAvailableOffline` where the service is not asked or not reached.
+    /// - Throws: ``SluiceError`` of code `notAvailableOffline` if the service is not asked or not reached.
     func call(_ operation: OperationCall) async throws -> JSON
 
-    /// The bytes of a media stream or of a raw value, by its address: `Photos(1)/$value`.
+    /// Reads the bytes of a media stream or of a raw value, by its address: `Photos(1)/$value`.
     ///
-    /// - Throws: ``SluiceError`` of code `notAvailableOffline` where the service is not asked or not reached.
+    /// - Throws: ``SluiceError`` of code `notAvailableOffline` if the service is not asked or not reached.
     func media(_ address: String) async throws -> [UInt8]
 }
 
 extension DataStore {
-    /// Reads what an address asks for: relative to the service's root, or a whole one of the service.
+    /// Reads the target of an address: relative to the service's root, or a complete one of the service.
     public func read(_ address: String, _ options: ReadOptions = ReadOptions()) async throws -> StoreResult {
         try await read(StoreRequest(odata: address, service: service), options)
     }
 
-    /// Reads.
+    /// Reads records with default options.
     public func read(_ request: StoreRequest) async throws -> StoreResult { try await read(request, ReadOptions()) }
 
-    /// Reads what a query asks for.
+    /// Reads the records of a query.
     public func read(_ query: Query, _ options: ReadOptions = ReadOptions()) async throws -> StoreResult {
         try await read(StoreRequest(query), options)
     }
@@ -91,19 +91,19 @@ extension DataStore {
         return record
     }
 
-    /// How many records match.
+    /// Returns the number of records that match.
     public func count(_ query: Query) async throws -> Int {
         var request = StoreRequest(query)
         request.path.segments.append(.init("$count"))
         return try await read(request, ReadOptions()).count ?? 0
     }
 
-    /// The table that a type's records are in, with records of that type.
+    /// Returns the table of a type's records, with records of that type.
     public func table<Record: TableRecord>(_ type: Record.Type) -> TypedStoreTable<Record> {
         TypedStoreTable(Record.tableName, store: self)
     }
 
-    /// A table whose records are values of a type.
+    /// Returns a table whose records are values of a type.
     public func table<Record: Codable & Sendable>(_ name: String, of type: Record.Type) -> TypedStoreTable<Record> {
         TypedStoreTable(name, store: self)
     }
@@ -126,19 +126,19 @@ extension DataStore {
         try await replace(record, in: table, options: OperationOptions())
     }
 
-    /// Deletes a record, if the service's still has that version where one is given.
+    /// Deletes a record, if the service's record still has the given version.
     public func delete(_ id: some RecordIDConvertible, version: String? = nil, in table: String) async throws {
         try await delete(id.recordID, version: version, in: table, options: OperationOptions())
     }
 
-    /// Deletes a record, whatever its version; see ``delete(_:version:in:options:)``.
+    /// Deletes a record with any version; see ``delete(_:version:in:options:)``.
     public func delete(_ id: RecordID, in table: String, options: OperationOptions) async throws {
         try await delete(id, version: nil, in: table, options: options)
     }
 }
 
 extension DataStore {
-    /// The ids of what a record is linked to by a navigation property.
+    /// Returns the ids of the records linked by a navigation property.
     public func links(
         of id: some RecordIDConvertible, in table: String, along name: PropertyName
     ) async throws -> [RecordID] {
@@ -147,7 +147,7 @@ extension DataStore {
         return try await read(request, ReadOptions()).records.compactMap { $0["id"]?.textID }
     }
 
-    /// Links a record to another: that one takes the place of the one before where the property leads to one only.
+    /// Links a record to another, which replaces the previous one if the property leads to a single record.
     public func link(
         _ id: some RecordIDConvertible, in table: String, along name: PropertyName, to other: some RecordIDConvertible
     ) async throws {
@@ -189,7 +189,7 @@ extension DataStore {
     }
 }
 
-/// A link that is made or ended.
+/// A link that is added or removed.
 private struct LinkChange {
     let id: RecordID
     let table: String
@@ -218,8 +218,8 @@ public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
         self.store = store
     }
 
-    /// The records that match, and where they come from. The query's table is replaced by this one. A record that does not
-    /// fit the type stands in ``StoreResult/misfits(of:)`` instead.
+    /// Returns the records that match, and their source. The query's table is replaced by this one. Records that do not
+    /// fit the type are in ``StoreResult/misfits(of:)`` instead.
     ///
     /// - Throws: as ``DataStore/read(_:_:)``.
     public func read(
@@ -231,7 +231,7 @@ public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
         return (result.records(of: Record.self), result)
     }
 
-    /// The records that an address leads to, and where they come from: `Agencies?$filter=Rank gt 3`,
+    /// Returns the target records of an address, and their source: `Agencies?$filter=Rank gt 3`,
     /// `Bookings('1')/Agency`. They have to be of this type.
     public func read(
         _ address: String, _ options: ReadOptions = ReadOptions()
@@ -240,12 +240,12 @@ public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
         return (result.records(of: Record.self), result)
     }
 
-    /// The record with that id.
+    /// Returns the record with that id.
     public func record(_ id: some RecordIDConvertible) async throws -> Record {
         try value(await store.record(id, in: name))
     }
 
-    /// Creates a record; what is nil in it is left out.
+    /// Creates a record; nil properties are left out.
     @discardableResult
     public func create(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
         var document = try encoded(record)
@@ -259,13 +259,13 @@ public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
         try value(await store.patch(encoded(record), in: name, options: options))
     }
 
-    /// Puts a record in the place of the one that is there: what is nil in it, or no property of the type, becomes null.
+    /// Replaces the existing record: properties that are nil, or not in the type, become null.
     @discardableResult
     public func replace(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
         try value(await store.replace(encoded(record), in: name, options: options))
     }
 
-    /// Deletes a record, if the service's still has that version where one is given.
+    /// Deletes a record, if the service's record still has the given version.
     public func delete(
         _ id: some RecordIDConvertible, version: String? = nil, options: OperationOptions = OperationOptions()
     ) async throws {

@@ -1,15 +1,15 @@
 internal import Sluice
 
-/// A column of a file that is imported, and what its values are.
+/// A column of an imported file, with the type of its values.
 struct CSVColumn: Hashable {
     var name: PropertyName
-    /// What the table declares it as; nil where it does not.
+    /// The type that the table declares; nil if it declares none.
     var type: TableSchema.ColumnType?
 
-    /// The columns that a header names.
+    /// Returns the columns of a header.
     ///
-    /// - Throws: ``CommandFailure`` for a name that is empty or there twice, and for a header that is one column because
-    ///   the file has another separator.
+    /// - Throws: ``CommandFailure`` for an empty or repeated name, and for a header that is one column because the file
+    ///   has another separator.
     static func read(_ header: [CSVParser.Field], of table: TableSchema?) throws -> [CSVColumn] {
         if header.count == 1, !header[0].isQuoted, let other = CSVSeparator.other(in: header[0].text) {
             throw refusal(
@@ -19,7 +19,7 @@ struct CSVColumn: Hashable {
         var names: Set<PropertyName> = []
         for field in header {
             guard !field.text.isEmpty else { throw refusal("a column has no name") }
-            // What a table calls by that name would be left out, an id for one.
+            // The table's column of the trimmed name, such as its id, would be left out.
             guard field.isQuoted || !Self.hasBlankEnd(field.text) else {
                 throw refusal(
                     "the column name “\(cut(field.text))” has a blank at an end; take it away, or quote the name")
@@ -38,7 +38,7 @@ struct CSVColumn: Hashable {
         name.hasPrefix(" ") || name.hasSuffix(" ") || name.hasPrefix("\t") || name.hasSuffix("\t")
     }
 
-    /// The field as a value: null for an empty one without quotes.
+    /// Returns the field as a value: null for an empty one without quotes.
     ///
     /// - Throws: ``CommandFailure`` with the column and the value for a field that does not fit the column's type.
     func value(of field: CSVParser.Field) throws -> JSON {
@@ -47,7 +47,7 @@ struct CSVColumn: Hashable {
         return value
     }
 
-    /// Refuses a value of a line of JSON that does not fit the column's type. Null fits each.
+    /// Refuses a value of a line of JSON that does not fit the column's type. Null fits every type.
     ///
     /// - Throws: ``CommandFailure`` with the column and the value.
     func check(_ value: JSON) throws {
@@ -55,8 +55,8 @@ struct CSVColumn: Hashable {
         throw misfit(Self.cut(value.description))
     }
 
-    /// Refuses a record with a value that is not what its column is declared as. An id is text, whatever else a column of
-    /// its name may be.
+    /// Refuses a record with a value that does not fit its column's declared type. An id is text, even if a column of
+    /// its name has another type.
     ///
     /// - Throws: ``CommandFailure`` with the column and the value.
     static func check(_ record: JSON, of table: TableSchema?, idColumn: PropertyName = "id") throws {
@@ -92,7 +92,7 @@ struct CSVColumn: Hashable {
         }
     }
 
-    /// In letters of any case, as programs write it.
+    /// Reads a boolean in letters of either case, as programs write both.
     private func boolean(_ text: String) -> JSON? {
         switch text.lowercased() {
         case "true", "1": true
@@ -116,7 +116,7 @@ struct CSVColumn: Hashable {
         CommandFailure(.usage, "invalidRecord", message)
     }
 
-    /// The text as far as a message has room for it.
+    /// Returns the text, shortened for a message.
     static func cut(_ text: String) -> String {
         let start = text.prefix(60)
         return Plain.line(start.endIndex == text.endIndex ? text : start + "…")

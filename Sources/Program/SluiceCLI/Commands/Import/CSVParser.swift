@@ -1,4 +1,4 @@
-/// Reads CSV as RFC 4180 has it, strictly and line by line: nothing is repaired and nothing is guessed.
+/// Reads CSV by RFC 4180, strictly and line by line: nothing is repaired and nothing is guessed.
 ///
 /// ```swift
 /// var parser = CSVParser()
@@ -8,19 +8,19 @@
 /// try parser.finish()
 /// ```
 ///
-/// It holds the record that it is in, and nothing else. A record ends with LF or CRLF. An empty line is skipped. Another
-/// separator than the comma has to be given.
+/// It holds only the current record. A record ends with LF or CRLF. An empty line is skipped. A separator other than
+/// the comma has to be given.
 struct CSVParser {
     /// A field of a record.
     struct Field: Hashable {
         var text: String
-        /// Whether it stood in quotes: only so is an empty one a text.
+        /// Whether it was in quotes: only then an empty field is a text.
         var isQuoted = false
     }
 
-    /// Why the text is no CSV, and where.
+    /// The reason why the text is no CSV, with its line.
     struct Problem: Error, Hashable {
-        /// Counted from 1.
+        /// The line's number, from 1.
         var line: Int
         var reason: String
     }
@@ -31,13 +31,13 @@ struct CSVParser {
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// What is between two fields.
+    /// The byte between two fields.
     let separator: UInt8
-    /// How many bytes a record may have, over all its lines.
+    /// The largest size of a record in bytes, over all its lines.
     let longest: Int
-    /// How many fields a record may have.
+    /// The largest number of fields of a record.
     let mostFields: Int
-    /// The line on which the record began that was read last, counted from 1.
+    /// The first line of the latest record, counted from 1.
     private(set) var recordLine = 1
     private var line = 0
     private var size = 0
@@ -53,7 +53,7 @@ struct CSVParser {
 
     /// Reads the next line.
     ///
-    /// - Parameter bytes: the line without its LF; a CR may be there.
+    /// - Parameter bytes: the line without its LF; a CR may still be at its end.
     /// - Returns: the fields of the record that ends with the line; nil if none does.
     mutating func take(_ bytes: [UInt8]) throws(Problem) -> [Field]? {
         line += 1
@@ -78,7 +78,7 @@ struct CSVParser {
         return fields
     }
 
-    /// Says that there are no more lines.
+    /// Ends the text after its last line.
     func finish() throws(Problem) {
         guard place != .quoted else { throw Problem(line: recordLine, reason: "a quote is opened and never closed") }
     }

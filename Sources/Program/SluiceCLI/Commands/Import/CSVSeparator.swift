@@ -4,14 +4,14 @@ internal import ArgumentParser
 struct CSVSeparator: ExpressibleByArgument, Hashable {
     static let comma = CSVSeparator(byte: UInt8(ascii: ","))
     private static let tab = CSVSeparator(byte: UInt8(ascii: "\t"))
-    /// What programs write in the place of a comma, where one is in numbers.
+    /// Separators that programs use instead of a comma, if numbers contain one.
     private static let usual = [CSVSeparator(byte: UInt8(ascii: ";")), tab, CSVSeparator(byte: UInt8(ascii: "|"))]
 
     let byte: UInt8
 
     private init(byte: UInt8) { self.byte = byte }
 
-    /// A character of ASCII that is no letter, digit or quote; or the word tab.
+    /// Reads a character of ASCII that is no letter, digit or quote; or the argument `tab`.
     init?(argument: String) {
         if argument == "tab" {
             self = .tab
@@ -24,11 +24,11 @@ struct CSVSeparator: ExpressibleByArgument, Hashable {
         self.init(byte: UInt8(character.value))
     }
 
-    /// The first of the usual others that is in the text.
+    /// Returns the first of the other usual separators in the text.
     static func other(in text: String) -> CSVSeparator? { usual.first { text.utf8.contains($0.byte) } }
 
-    /// What a message calls it.
+    /// The name in messages.
     var name: String { self == .tab ? "a tab" : "\"\(Unicode.Scalar(byte))\"" }
-    /// How a shell takes it.
+    /// The form for a shell.
     var argument: String { self == .tab ? "tab" : "'\(Unicode.Scalar(byte))'" }
 }

@@ -82,7 +82,7 @@ struct ImportCommand: OutcomeCommand {
         return parts.isEmpty ? "no records" : parts.map { "\(Plain.count($0)) \($1)" }.joined(separator: ", ")
     }
 
-    /// The problem with its place, with what is stored in spite of it, and with how to go on.
+    /// Returns the problem with its line, the records that are stored already, and the way to continue.
     private func failure(_ problem: ImportFile.Problem, in input: ImportFile, _ work: RecordImport) -> CommandFailure {
         var failure = problem.failure
         let place = problem.line.map { "\(input.name):\($0): " } ?? ""
@@ -103,61 +103,61 @@ struct ImportCommand: OutcomeCommand {
 
 extension ImportFile.Format: ExpressibleByArgument {}
 
-/// Brings the records of a file into a table, step by step: each step is one transaction.
+/// Imports the records of a file into a table, step by step: each step is one transaction.
 struct RecordImport {
-    /// How many records were stored, and how.
+    /// The numbers of stored records, by kind.
     struct Tally: Sendable {
         var inserted = 0
         var updated = 0
         var unchanged = 0
 
-        /// How many records are in the store now as the file has them.
+        /// The number of records that the store now has as in the file.
         var stored: Int { inserted + updated + unchanged }
     }
 
-    /// A step that would have more is ended before its time, whatever its number of records.
+    /// The largest size of a step in bytes, whatever its number of records.
     private static let mostBytes = 64 << 20
 
     let table: String
     let step: ImportStep
-    /// Whether records that are there are updated.
+    /// Whether existing records are updated.
     let upserts: Bool
-    /// Whether null says of a new record that it has no such property.
+    /// Whether null means that a new record lacks the property.
     let leavesOutNulls: Bool
     private let context: SyncContext
-    /// The properties that only the server sets: what a file says of them is left out, as in every local change.
+    /// The properties that only the server sets: their values in a file are left out, as in every local change.
     private let system: Set<PropertyName>
     /// The property that marks a record as deleted.
     private let deletion: PropertyName
 
     private(set) var tally = Tally()
-    /// How many records were read.
+    /// The number of records read.
     private(set) var read = 0
-    /// The properties that the file has and only the server sets.
+    /// The properties in the file that only the server sets.
     private(set) var leftOut: Set<PropertyName> = []
-    /// The number of records that the file marks as deleted: those are left out.
+    /// The number of records that the file marks as deleted, which are left out.
     private(set) var deleted = 0
-    /// The line of the last record that is stored; nil before there is one.
+    /// The line of the last stored record; nil before there is one.
     private(set) var lastLine: Int?
-    /// Whether a record is stored under an id that the file does not have, so that a repeat would make another.
+    /// Whether a record is stored under a generated id, so that a repeat would create another.
     private(set) var hasMadeIDs = false
-    /// On which line an id was first, by its hash. The store knows which ids are there; this only names the line.
+    /// The first line of each id, by its hash. The store knows the existing ids; this only names the line.
     private var firstLines: [Int: Int] = [:]
-    /// What was read and is for the next step.
+    /// A record that was read and belongs to the next step.
     private var waiting: ImportFile.Record?
 
     init(_ session: ClientSession, table: String, step: ImportStep, upserts: Bool, leavesOutNulls: Bool) {
         (self.table, self.step, self.upserts, self.leavesOutNulls) = (table, step, upserts, leavesOutNulls)
         context = session.context
-        // A table that stays here has none of a server's: all that the file says is the application's own.
+        // A local-only table has no properties set by the server: all values in the file are the application's own.
         system = context.localOnly.tables.contains(table) ? [] : session.settings.dialect.pushColumns.system
         deletion = session.settings.dialect.pushColumns.deleted
     }
 
     /// Writes all records of the file.
     ///
-    /// - Parameter progress: told how many records were read.
-    /// - Throws: ``ImportFile/Problem``: the steps before it are stored, and nothing of its own.
+    /// - Parameter progress: called with the number of records read.
+    /// - Throws: ``ImportFile/Problem``: the earlier steps are stored, and nothing of its own.
     mutating func run(_ file: inout ImportFile, _ progress: (Int) -> Void) async throws {
         let table = table
         let schema = try await context.store.read { try $0.tables().first { $0.name == table } }
@@ -176,8 +176,7 @@ struct RecordImport {
 
     private mutating func nextStep(of file: inout ImportFile, _ progress: (Int) -> Void) throws -> [ImportFile.Record] {
         let makeID = context.options.environment.makeID
-        // Hooks have to be asked again about a record that they have changed in the same transaction, and they are asked
-        // a few times only.
+        // A repeated record in one transaction makes hooks run again, and they run only a few times.
         let isOncePerStep = upserts && step != .all && !context.options.hooks.isEmpty
         var records: [ImportFile.Record] = []
         var ids: Set<RecordID> = []
@@ -240,7 +239,7 @@ struct RecordImport {
                 return tally
             }
         } catch let error as SluiceError {
-            // Hooks refuse outside of the transaction.
+            // Hooks throw their refusal outside of the transaction.
             guard let id = error.recordID, let record = records.first(where: { $0.id == id }) else {
                 throw ImportFile.Problem(line: nil, failure: CommandFailure(error))
             }
@@ -256,8 +255,8 @@ struct RecordImport {
         return ImportFile.Problem(line: record.line, failure: failure)
     }
 
-    /// What the file says otherwise, and the id. Null and absent are the same here: servers differ in which of the two
-    /// they write.
+    /// Returns the properties that differ in the file, and the id. Null and absent are equal here: servers differ in
+    /// their use of the two.
     private static func changes(_ content: JSON, to known: JSON, _ system: Set<PropertyName>) -> JSON {
         var changes: JSON = ["id": known["id"] ?? .null]
         for (name, value) in content.members ?? [] where name != "id" && !system.contains(name) {
@@ -271,9 +270,9 @@ struct RecordImport {
     }
 }
 
-/// How many records an import writes in one transaction.
+/// The number of records that an import writes in one transaction.
 enum ImportStep: Hashable, ExpressibleByArgument {
-    /// So many, one at least.
+    /// A number of records, at least one.
     case records(Int)
     case all
 

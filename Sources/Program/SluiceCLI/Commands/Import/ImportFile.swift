@@ -1,51 +1,51 @@
 internal import Sluice
 
-/// The records of a file of CSV or of lines of JSON, one at a time.
+/// The records of a CSV or JSON Lines file, one at a time.
 struct ImportFile {
     enum Format: String, CaseIterable { case csv, jsonl }
 
     /// A record of the file.
     struct Record: Sendable {
-        /// The line on which it begins, counted from 1.
+        /// The record's first line, counted from 1.
         var line: Int
-        /// Its own id, or a new one.
+        /// The record's own id, or a new one.
         var id: RecordID
         var hasOwnID: Bool
-        /// The properties, the id among them.
+        /// The properties, including the id.
         var content: JSON
-        /// How many bytes it has in the file.
+        /// The size in the file in bytes.
         var size: Int
     }
 
-    /// What is wrong with the file or with writing what it holds, and on which line.
+    /// A problem with the file or with writing its records, with its line.
     struct Problem: Error {
-        /// Counted from 1; nil where it belongs to no line of the file.
+        /// Counted from 1; nil if it belongs to no line of the file.
         var line: Int?
         var failure: CommandFailure
     }
 
     private static let longest = 16 << 20
 
-    /// What the file is called in messages.
+    /// The file's name in messages.
     let name: String
     let format: Format
-    /// The property that becomes the id; nil for `id`, if it is there.
+    /// The property that becomes the id; nil for `id`, if it exists.
     let idColumn: PropertyName?
     /// Whether a record must have an id.
     let needsID: Bool
     let lines: FileLines
     var parser: CSVParser
     private(set) var columns: [CSVColumn] = []
-    /// What the table declares, for lines of JSON.
+    /// The table's declaration, for lines of JSON.
     private(set) var declared: TableSchema?
 
     /// Opens the file.
     ///
     /// - Parameters:
     ///   - path: the file's, or - for standard input.
-    ///   - format: nil to tell it by the file's name.
-    ///   - separator: what is between the fields of CSV; nil for the comma.
-    /// - Throws: ``CommandFailure`` for a file that cannot be read or whose format nothing tells.
+    ///   - format: nil to infer it from the file's name.
+    ///   - separator: the separator of CSV fields; nil for the comma.
+    /// - Throws: ``CommandFailure`` for a file that cannot be read or whose format is unknown.
     init(
         _ path: String, format: Format?, separator: CSVSeparator? = nil, idColumn: PropertyName?, needsID: Bool
     ) throws {
@@ -77,9 +77,9 @@ struct ImportFile {
         }
     }
 
-    /// Reads the header of a CSV file, and what the values are checked against.
+    /// Reads the header of a CSV file, and keeps the declaration for checking values.
     ///
-    /// - Parameter table: what the table declares.
+    /// - Parameter table: the table's declaration.
     /// - Throws: ``Problem``.
     mutating func begin(_ table: TableSchema?) throws {
         declared = table
@@ -98,9 +98,9 @@ struct ImportFile {
         }
     }
 
-    /// The next record; nil after the last.
+    /// Returns the next record; nil after the last.
     ///
-    /// - Parameter makeID: makes an id for one that has none.
+    /// - Parameter makeID: generates an id for a record without one.
     /// - Throws: ``Problem``.
     mutating func next(_ makeID: () -> String) throws -> Record? {
         guard let (content, line, size) = try format == .csv ? nextRow() : nextObject() else { return nil }
@@ -133,7 +133,7 @@ struct ImportFile {
         return RecordID(number.description)
     }
 
-    /// Does what may fail because of what stands on that line.
+    /// Runs a step that may fail because of the content of that line.
     static func at<Result>(_ line: Int, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -155,7 +155,7 @@ struct ImportFile {
 extension ImportFile {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The next record of a CSV file, its line and its size in bytes.
+    /// Returns the next record of a CSV file, its line and its size in bytes.
     mutating func nextRow() throws -> (JSON, line: Int, size: Int)? {
         guard let (fields, size) = try nextFields() else { return nil }
         let line = parser.recordLine
@@ -167,7 +167,7 @@ extension ImportFile {
             }
             var content = JSON.object
             for (column, field) in zip(columns, fields) {
-                // An id is text, whatever else a column of its name may be.
+                // An id is text, even if a column of its name has another type.
                 let isID = column.name == idColumn ?? "id"
                 content[column.name] = try CSVColumn(name: column.name, type: isID ? nil : column.type).value(of: field)
             }
@@ -175,7 +175,7 @@ extension ImportFile {
         }
     }
 
-    /// The fields of the next record, and its size in bytes.
+    /// Returns the fields of the next record, and its size in bytes.
     mutating func nextFields() throws -> ([CSVParser.Field], size: Int)? {
         var size = 0
         do {
@@ -190,7 +190,7 @@ extension ImportFile {
         }
     }
 
-    /// The next record of lines of JSON, its line and its size in bytes.
+    /// Returns the next record of lines of JSON, its line and its size in bytes.
     func nextObject() throws -> (JSON, line: Int, size: Int)? {
         while let line = try nextLine() {
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }

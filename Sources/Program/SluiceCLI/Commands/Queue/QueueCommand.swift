@@ -14,7 +14,7 @@ struct QueueCommand: AsyncParsableCommand {
         ])
 }
 
-/// Which changes a command is about.
+/// The options that select the changes for a command.
 struct QueueFilterOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -40,7 +40,7 @@ struct QueueFilterOptions: ParsableArguments {
     }
 }
 
-/// One change, and what it was when somebody decided about it.
+/// A single change, with the revision that a decision was based on.
 struct OperationArgument: ParsableArguments {
     @Argument(help: "The operation's id, from sluice queue list.")
     var id: String
@@ -52,7 +52,7 @@ struct OperationArgument: ParsableArguments {
     var revision: Int?
 }
 
-/// What can be named on the command line by one of a few words.
+/// Types that are named on the command line by one of a few values.
 extension RawRepresentable where RawValue == String, Self: CaseIterable {
     static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
@@ -64,14 +64,14 @@ extension RawRepresentable where RawValue == String, Self: CaseIterable {
     }
 }
 
-/// A command that repairs one operation and says in a line what it did.
+/// A command that repairs one operation and reports the repair in one line.
 protocol QueueRepairCommand: OutcomeCommand {
     var operation: OperationArgument { get }
     var connection: ConnectionOptions { get }
 
-    /// Does it.
+    /// Carries out the repair.
     ///
-    /// - Returns: what was done, in the past tense.
+    /// - Returns: the repair, in the past tense.
     func repair(_ queue: SyncQueue) async throws -> String
 }
 

@@ -172,9 +172,9 @@ struct QueueUndoCommand: OutcomeCommand {
 }
 
 extension SyncQueue {
-    /// A record that takes the place of an operation's.
+    /// Reads a record that replaces an operation's.
     ///
-    /// - Throws: a usage failure for one that leaves out what the record has: an oversight would be the loss of it.
+    /// - Throws: a usage failure for a record that lacks properties: they would be lost by an oversight.
     fileprivate func whole(_ json: String, in operation: OperationArgument) async throws -> JSON {
         let record = try RecordArgument.read(json, table: "queue")
         let missing = try await properties(of: operation.id).filter { record[$0] == nil }

@@ -1,20 +1,20 @@
 internal import Foundation
 internal import Sluice
 
-/// The lines of a file, one at a time and none longer than an import takes: a file without a line's end would else be
-/// in memory as a whole. It is used by one reader only, which is why it may be `Sendable` unchecked.
+/// The lines of a file, one at a time. None is longer than an import allows, since a file without a line's end would
+/// otherwise be in memory as a whole. Only one reader uses it, so it may be unchecked `Sendable`.
 final class FileLines: @unchecked Sendable {
     private static let lineEnd: UInt8 = 0x0A
     private let file: UnsafeMutablePointer<FILE>
     private let path: String
     private let longest: Int
     private var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    /// Where in the chunk those bytes are that no line has had yet.
+    /// The bytes of the chunk that belong to no line yet.
     private var unread = 0..<0
-    /// How many lines were begun: after a call, the number of the line that it gave, counted from 1.
+    /// The number of lines begun: after a call, the returned line's number, counted from 1.
     private(set) var number = 0
 
-    /// - Parameter longest: how many bytes a line may have, without its end.
+    /// - Parameter longest: the largest size of a line in bytes, without its end.
     init(_ path: String, longest: Int) throws {
         guard let file = fopen(path, "re") else {
             throw CommandFailure.usage("\(Plain.line(path)) cannot be read: \(String(cString: strerror(errno)))")
@@ -24,7 +24,7 @@ final class FileLines: @unchecked Sendable {
         self.longest = longest
     }
 
-    /// The lines of standard input.
+    /// Reads the lines of standard input.
     init(ofInputLongest longest: Int) throws {
         let descriptor = dup(STDIN_FILENO)
         guard descriptor >= 0, let file = fdopen(descriptor, "r") else {
@@ -37,10 +37,10 @@ final class FileLines: @unchecked Sendable {
 
     deinit { fclose(file) }
 
-    /// The next line, without its end; nil after the last.
+    /// Returns the next line, without its end; nil after the last.
     func next() throws -> String? { try nextBytes().map { try text($0) } }
 
-    /// As ``next()``, whether or not the line is UTF-8.
+    /// Returns the next line as bytes, whether or not it is UTF-8.
     func nextBytes() throws -> [UInt8]? {
         number += 1
         var line: [UInt8] = []
@@ -69,7 +69,7 @@ final class FileLines: @unchecked Sendable {
         }
     }
 
-    /// Where in the chunk the line ends; nil if it goes on after the chunk.
+    /// Returns the end of the line in the chunk; nil if it goes on after the chunk.
     private func endOfLine() -> Int? {
         chunk.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress,

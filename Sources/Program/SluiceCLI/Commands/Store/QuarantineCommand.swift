@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Sluice
 internal import SluiceDaemon
 
-/// The commands about rows of the server's that could not be stored.
+/// The commands about rows of the server that could not be stored.
 struct QuarantineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarantine", abstract: "Look at the rows of the server's that could not be stored.",
@@ -62,7 +62,7 @@ struct QuarantineForgetCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
             let rows = try await session.context.quarantine()
-            // An id is typed as it was listed, without what no terminal shows.
+            // An id is typed as it was listed, without characters that no terminal shows.
             let listed = Set(rows.map { RecordID(Plain.line($0.id.text)) })
             if let unknown = ids.first(where: { !listed.contains(RecordID($0)) }) {
                 throw CommandFailure.usage("there is no row \(Plain.line(unknown)) in the quarantine")

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Sluice
 internal import SluiceDaemon
 
-/// The commands about the file that holds the local store.
+/// The commands about the local store's file.
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Look after the local store's file.",
@@ -63,7 +63,7 @@ struct StoreBreakLeaseCommand: OutcomeCommand {
     }
 }
 
-/// The key that a store is to have from now on.
+/// The options for a store's new key.
 struct NewKeyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The new key: a file of 32 bytes or 64 digits.", valueName: "file"))
     var newKeyFile: String?

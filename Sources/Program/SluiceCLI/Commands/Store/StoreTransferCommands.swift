@@ -84,7 +84,7 @@ struct StoreImportCommand: OutcomeCommand {
             try await store.close()
             return report(summary, "\(Plain.line(path)) has")
         } catch {
-            // It was made here, and holds nothing, unless another program has come upon it meanwhile.
+            // The new store is still empty, unless another program has used it in the meantime.
             let tables = try? await store.read { reader in
                 try reader.tables().filter { try reader.count(matching: Query($0.name)) > 0 }
             }
@@ -94,7 +94,7 @@ struct StoreImportCommand: OutcomeCommand {
         }
     }
 
-    /// Makes an empty file where there is none, so that nobody else's is taken for it.
+    /// Creates an empty file if none exists, so that another program's is not taken for it.
     private static func makeFile(_ path: String) throws {
         mkdir(URL(fileURLWithPath: path).deletingLastPathComponent().path, 0o700)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

@@ -75,8 +75,8 @@ enum PluginAPIPage {
         return """
             ## Functions
 
-            Beside these there are the functions of Lua, guarded: [plugins-policy.md](plugins-policy.md#functions-that-are-gone) names
-            those that are gone.
+            Beside these there are the functions of Lua, guarded:
+            [plugins-policy.md](plugins-policy.md#functions-that-are-gone) names those that are gone.
 
             | | |
             |---|---|

@@ -75,7 +75,8 @@ enum PluginAPIPage {
         return """
             ## Functions
 
-            Beside these there are the functions of Lua, guarded: docs/lua-sandbox.md names what is gone of them.
+            Beside these there are the functions of Lua, guarded:
+            [plugins-policy.md](plugins-policy.md#functions-that-are-gone) names those that are gone.
 
             | | |
             |---|---|

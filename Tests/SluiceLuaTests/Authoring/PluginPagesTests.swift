@@ -93,14 +93,14 @@ struct PluginPagesTests {
         }
     }
 
-    @Test("the fixture and the spec of the page about fixtures pass")
+    @Test("the fixture and the spec of the page about tools pass")
     func fixtures() async throws {
-        let blocks = try Self.blocks("docs/plugin-fixtures.md")
+        let blocks = try Self.blocks("docs/plugin-tools.md")
         let merge = try PluginBundle(folder: "\(AuthoredBundles.root)/Plugins/field-merge")
         let fixtures = blocks.filter { $0.language == "json" }
         for block in fixtures {
             let result = await FixtureRunner(merge).run(
-                try PluginFixture(bytes: Array(block.text.utf8), path: "docs/plugin-fixtures.md"))
+                try PluginFixture(bytes: Array(block.text.utf8), path: "docs/plugin-tools.md"))
             #expect(result.differences == [])
         }
         let trail = try PluginBundle(folder: "\(AuthoredBundles.root)/Plugins/audit-trail")

@@ -90,7 +90,7 @@ queries: setup
 	SLUICE_ALL_SEEDS=1 .ci/test --filter 'DifferentialTests|CoverageTests|SameRowsTests|HistoryTests|LeakTests'
 
 # What a change of the engine needs to have been through: fresh seeds, kills, and every 7th storage fault. What was played
-# goes into docs/campaigns.md, which says what a release needs. CORES=1 leaves the others to you.
+# goes into Tests/Records/campaigns.md, which says what a release needs. CORES=1 leaves the others to you.
 proof: simulate torture storage-faults
 
 # Plays seeded stories of devices and a server, on all cores: the next ones that nobody has played, make simulate
@@ -100,7 +100,7 @@ simulate: setup
 	@.ci/simulate "$(or $(SEEDS),20000)" "$(FROM)" note
 
 # Turns each fault of Tests/Simulation/planted.patch on and looks for the seed that finds it: writes
-# docs/planted-faults.md.
+# Tests/Records/planted-faults.md.
 planted: setup
 	@.ci/planted "$(or $(SEEDS),10000)"
 
@@ -110,7 +110,7 @@ torture: setup
 	@.ci/torture "$(or $(CYCLES),500)" "$(FROM)" "$(SEED)" note
 
 # Kills and stops a daemon and its gateway in the middle of their work: make daemon-kills CYCLES=1000 SEED=7. See
-# docs/campaigns.md.
+# Tests/Records/campaigns.md.
 daemon-kills: setup
 	$(SWIFT) build --product sluice
 	@.ci/daemon kills "$(or $(CYCLES),100)" "$(SEED)"

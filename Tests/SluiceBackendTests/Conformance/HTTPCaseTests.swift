@@ -34,9 +34,9 @@ import Testing
         }
     }
 
-    @Test("The page of the documentation says what the rows say") func page() throws {
+    @Test("The page of the records says what the rows say") func page() throws {
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-            "../../../docs/conformance-backend.md"
+            "../../Records/conformance-backend.md"
         ).standardizedFileURL
         let rows = try HTTPCase.rows()
         var lines = [
@@ -44,7 +44,7 @@ import Testing
             "What the servers of this family answer is written down in `Tests/Fixtures/sync-cases.jsonl` (kind `http`).",
             "A test asks the backend the same and fails where the answer is neither the row's nor the one below. `ct10` is",
             "the Community Toolkit's server, `v6` that of versions 5 and 6, `node` and `netserver2` those of version 2.",
-            "`make docs` writes this page anew.", "",
+            "`make docs` writes this page.", "",
             "| row | server | request | situation | its answer | the backend's |", "|---|---|---|---|---|---|",
         ]
         for (line, row) in rows.sorted(by: { $0.key < $1.key }) {
@@ -69,6 +69,6 @@ import Testing
         if ProcessInfo.processInfo.environment["SLUICE_WRITE_DOCS"] != nil {
             try text.write(to: page, atomically: true, encoding: .utf8)
         }
-        #expect(try String(contentsOf: page, encoding: .utf8) == text, "docs/conformance-backend.md is out of date")
+        #expect(try String(contentsOf: page, encoding: .utf8) == text, "conformance-backend.md is out of date")
     }
 }

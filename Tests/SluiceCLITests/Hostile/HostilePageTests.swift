@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The page on the hostile server") struct HostilePageTests {
     private static let page = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../docs/hostile-server.md").standardizedFileURL
+        .appending(path: "../../Records/hostile-server.md").standardizedFileURL
     private static let heading = "## The cases\n\n"
 
     @Test("its table has the cases that there are")
@@ -18,6 +18,6 @@ import Testing
         }
         let difference = zip(text.split(separator: "\n"), written.split(separator: "\n")).first { $0 != $1 }
         #expect(
-            text == written, "docs/hostile-server.md is out of date, from here on: \(String(describing: difference))")
+            text == written, "hostile-server.md is out of date, from here on: \(String(describing: difference))")
     }
 }

@@ -4,7 +4,7 @@ import SluiceCore
 @testable import SluiceSync
 @testable import SluiceWire
 
-/// `docs/conformance.md`, made of the rows and the verdicts.
+/// `Tests/Records/conformance.md`, made of the rows and the verdicts.
 struct ConformancePage {
     private let cases: [SyncCase]
     private static let kinds = [
@@ -56,7 +56,7 @@ struct ConformancePage {
                 separator: "; ")
             if !taken.isEmpty { reason = "*\(cell(taken))*\(reason.isEmpty ? "" : " \(reason)")" }
         }
-        if let see = item.see { reason += " [\(see.prefix { $0 != "." })](\(see))" }
+        if let see = item.see { reason += " [\(see.prefix { $0 != "." })](../../docs/\(see))" }
         let title = cell(SyncCase.title(of: item.row))
         return "| \(item.line) | \(item.source) | \(title) | \(words[item.verdict] ?? "") | \(reason) |"
     }
@@ -91,6 +91,6 @@ struct ConformancePage {
         The facts were read in the sources and tests of those projects, which are open; no code of theirs is here. What their
         clients write for queries is in [queries-cases.md](queries-cases.md).
 
-        This page is made by a test, which fails when it is out of date; `make docs` writes it anew.
+        This page is made by a test, which fails when it is out of date; `make docs` writes it.
         """
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import SluiceWire
 
 @Suite("The page on conformance") struct ConformancePageTests {
-    private static let page = SyncCases.repository.appending(path: "docs/conformance.md")
+    private static let page = SyncCases.repository.appending(path: "Tests/Records/conformance.md")
 
     @Test("it says what the verdicts say")
     func current() throws {
@@ -17,7 +17,7 @@ import Testing
         }
         let written = String(decoding: try Data(contentsOf: Self.page), as: UTF8.self)
         let difference = zip(text.split(separator: "\n"), written.split(separator: "\n")).first { $0 != $1 }
-        #expect(text == written, "docs/conformance.md is out of date, from here on: \(String(describing: difference))")
+        #expect(text == written, "conformance.md is out of date, from here on: \(String(describing: difference))")
     }
 
     @Test("its links lead to headings that exist")

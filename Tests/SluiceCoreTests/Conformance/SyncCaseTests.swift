@@ -5,8 +5,8 @@ import Testing
 @testable import SluiceSync
 @testable import SluiceWire
 
-/// What the SDKs and servers of this family do, row by row, held against our engine. `docs/conformance.md` shows the
-/// outcome.
+/// What the SDKs and servers of this family do, row by row, held against our engine. `Tests/Records/conformance.md` shows
+/// the outcome.
 @Suite("Conformance with the sync engines of the family") struct SyncCaseTests {
     @Test("every row has a verdict, and every verdict a row and a reason")
     func complete() throws {

@@ -3,7 +3,7 @@ internal import SluiceCore
 internal import SluiceLua
 
 /// Turns the input of a fixture into the engine's input of a hook. Missing members get the defaults of
-/// docs/plugin-fixtures.md.
+/// docs/plugin-tools.md.
 struct GivenReader {
     let dialect: Dialect
     let now: Timestamp

@@ -2,7 +2,7 @@ public import SluiceCore
 public import SluiceLua
 
 /// A test of one call of one hook: the input, the answers of the simulated world, and the expectations.
-/// docs/plugin-fixtures.md describes the format.
+/// docs/plugin-tools.md describes the format.
 public struct PluginFixture: Sendable {
     /// The file in the bundle, or the name given for it.
     public let path: String

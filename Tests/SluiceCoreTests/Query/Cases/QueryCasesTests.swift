@@ -56,7 +56,7 @@ import Testing
     @Test("the documentation lists the rows that are left, with the same reasons")
     func documented() throws {
         let text = String(
-            decoding: try Data(contentsOf: Self.root.appending(path: "docs/queries-cases.md")), as: UTF8.self)
+            decoding: try Data(contentsOf: Self.root.appending(path: "Tests/Records/queries-cases.md")), as: UTF8.self)
         var left: [String] = []
         for row in Self.rows {
             let found = Self.cases.compactMap { $0[row.number] }.first

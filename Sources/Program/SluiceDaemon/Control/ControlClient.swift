@@ -5,7 +5,7 @@ internal import NIOHTTP1
 package import Sluice
 internal import SluiceConfiguration
 
-/// Where the control socket is.
+/// The address of a daemon's control socket.
 package enum ControlAddress {
     /// The configured path; else `STORE.sock`, beside the first store.
     package static func path(_ values: SettingValues, store: String) throws -> String {
@@ -16,7 +16,7 @@ package enum ControlAddress {
 /// Asks a running daemon over its control socket.
 package struct ControlClient: Sendable {
     private static let mostBytes = 16 << 20
-    /// A socket that nobody listens on stays so: nothing is gained by trying again.
+    /// Without retries: a socket without a listener does not get one within a command's time.
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration()
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -33,9 +33,9 @@ package struct ControlClient: Sendable {
         StoreHold.holder(of: store)?.socket.map { ControlClient(socket: $0) }
     }
 
-    /// Has the daemon that holds a store push and pull now.
+    /// Asks the daemon that holds a store to push and pull now.
     ///
-    /// - Returns: what it did; nil where no daemon holds the store.
+    /// - Returns: the holder and its answer; nil if no daemon holds the store.
     /// - Throws: ``SluiceError`` as ``ask(_:method:_:body:limit:)``.
     package static func sync(store: String) async throws -> (holder: StoreHold.Holder, answer: JSON)? {
         guard let holder = StoreHold.holder(of: store), let socket = holder.socket else { return nil }
@@ -46,8 +46,8 @@ package struct ControlClient: Sendable {
     /// Sends one request and waits for its answer.
     ///
     /// - Parameters:
-    ///   - name: what is asked for, such as `status`.
-    ///   - limit: how long the answer may take.
+    ///   - name: the name of the command, such as `status`.
+    ///   - limit: the longest time to wait for the answer.
     /// - Throws: ``SluiceError`` of code `network` where no daemon listens there, or as the daemon refused.
     package func ask(
         _ name: String, method: String = "POST", _ parameters: [(String, String)] = [], body: JSON? = nil,
@@ -72,7 +72,7 @@ package struct ControlClient: Sendable {
         components.path = "/\(name)"
         if !parameters.isEmpty {
             components.queryItems = parameters.map { URLQueryItem(name: $0, value: $1) }
-            // A plus sign is one, and no blank.
+            // A plus sign stands for itself, not for a blank.
             components.percentEncodedQuery = components.percentEncodedQuery?.replacing("+", with: "%2B")
         }
         guard let url = URL(httpURLWithSocketPath: path, uri: components.string ?? "/\(name)") else {

@@ -58,7 +58,7 @@ package enum Examination {
         return findings
     }
 
-    /// Reports that the rows of no query can be compared: of one that a program named only the name is known.
+    /// Reports that the rows of a program's own queries cannot be compared: the store knows only their names.
     private static func nothingToCompare(_ cursors: [SyncStatus.CursorStatus]) -> Finding {
         let named = cursors.prefix(mostNamed).map { "\($0.name) of \($0.table)" }.joined(separator: ", ")
         return cursors.isEmpty
@@ -68,7 +68,7 @@ package enum Examination {
                 advice: "sluice reconcile TABLE compares a table's rows, with --filter those of a query")
     }
 
-    /// Tables that were pulled whole by a command, and that the configuration says nothing of.
+    /// The tables that a command pulled whole, although the configuration does not list them.
     private static func tables(_ cursors: [SyncStatus.CursorStatus], besides settings: ClientSettings) -> [Query] {
         let known = Set(settings.pulls.map(\.query.table))
         let pulled = Set(cursors.filter { $0.name == ClientSettings.queryName }.map(\.table))
@@ -159,7 +159,7 @@ package enum Examination {
     }
 }
 
-/// Looks at what the store stands on: its disk, and who may read its files.
+/// Examines the store's disk and the permissions of its files.
 package struct MachineExamination: Sendable {
     /// Below so much free space the next write may fail; SQLite's log alone may grow to a few MiB.
     private static let leastFree: UInt64 = 16 << 20

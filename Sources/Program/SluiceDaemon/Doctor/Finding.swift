@@ -1,9 +1,9 @@
 package import Sluice
 
-/// What an examination found in one place, and what to do about it.
+/// One result of an examination, with advice.
 package struct Finding: Sendable, Hashable {
     package enum Grade: String, Sendable, Hashable, CaseIterable {
-        /// As it should be.
+        /// Nothing is wrong.
         case good
         /// Works, and should be looked at.
         case warning
@@ -11,18 +11,18 @@ package struct Finding: Sendable, Hashable {
         case fault
     }
 
-    /// What a fault belongs to; a script learns it from the exit code.
+    /// The area of a fault; each has its own exit code, for scripts.
     package enum Area: String, Sendable, Hashable, CaseIterable {
         case machine, store, network, access, queue, server
     }
 
     package var area: Area
-    /// What was examined, as a word: `disk`, `clock`, `rows of movies`.
+    /// The examined thing: `disk`, `clock`, `rows of movies`.
     package var subject: String
     package var grade: Grade
-    /// What was found, in one sentence.
+    /// The result in one sentence.
     package var text: String
-    /// What to do; nil where nothing is to be done.
+    /// The next step for the operator; nil if none is needed.
     package var advice: String?
 
     package init(_ area: Area, _ subject: String, _ grade: Grade, _ text: String, advice: String? = nil) {

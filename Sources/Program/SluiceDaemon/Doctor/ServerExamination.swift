@@ -1,7 +1,7 @@
 internal import HTTPTypes
 package import Sluice
 
-/// Looks at the server: whether it answers, what it thinks of the credentials, and how its clock differs from ours.
+/// Examines the server: its answer, its response to the credentials, and the difference of its clock from ours.
 package struct ServerExamination: Sendable {
     /// A token's times are compared with the machine's clock, usually with five minutes of tolerance.
     private static let mostSkew = Duration.seconds(300)
@@ -15,7 +15,7 @@ package struct ServerExamination: Sendable {
         (self.client, self.environment) = (client, environment)
     }
 
-    /// Asks for one row of the query; without one, for whatever stands at the server's address.
+    /// Requests one row of the query; without a query, the server's address itself.
     package func findings(_ query: Query?) async -> [Finding] {
         let table = query?.table
         do {
@@ -50,7 +50,7 @@ package struct ServerExamination: Sendable {
     private func answer(_ response: Response, _ request: Request, _ table: String?) throws -> Finding {
         let failure = client.dialect.failure(response, for: request.context)
         guard let table else {
-            // Many servers have nothing at their address itself: that they say so is an answer.
+            // Many servers have no resource at their address itself; a 404 proves that they answer.
             if let failure, [.unauthorized, .forbidden, .serverFailure].contains(failure.code) {
                 return Self.failure(failure, nil)
             }
@@ -77,7 +77,7 @@ package struct ServerExamination: Sendable {
             advice: "set this machine's clock (timedatectl set-ntp true), or have the server's looked at")
     }
 
-    /// What keeps the server from answering, and what to do about it.
+    /// The finding for a failed request, with advice.
     static func failure(_ error: any Error, _ table: String?) -> Finding {
         let text = CommandText.reason(error)
         let code = (error as? SluiceError)?.code

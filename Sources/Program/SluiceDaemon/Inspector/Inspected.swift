@@ -1,8 +1,8 @@
 internal import Sluice
 
-/// What the inspector looks at and acts on: a daemon, as far as it needs one.
+/// The parts of a daemon that the inspector shows and acts on.
 protocol Inspected: Sendable {
-    /// The endpoints that serve now; a reload puts others in their place.
+    /// The endpoints that serve now; a reload replaces them.
     var endpoints: [InspectedEndpoint] { get async }
     func status() async -> JSON
     /// Runs one endpoint now, and waits for the end.
@@ -15,6 +15,6 @@ protocol Inspected: Sendable {
 struct InspectedEndpoint: Sendable {
     let name: String
     let session: ClientSession
-    /// Reports that the queue has changed: what is to be sent is sent soon.
+    /// Reports that the queue has changed, so that its operations are sent soon.
     let changed: @Sendable () -> Void
 }

@@ -1,13 +1,12 @@
 internal import Sluice
 internal import Synchronization
 
-/// What the inspector keeps for as long as the daemon runs, whatever configuration serves: who is signed in, what was
-/// exchanged, and figures over time.
+/// The inspector's state for the lifetime of the daemon, across reloads: sessions, exchanges, and figures over time.
 final class Inspection: Sendable {
     let sessions = InspectorSessions(environment: .system)
     let timeline: Timeline
     let figures = Figures(environment: .system)
-    /// Whether it changes nothing.
+    /// Whether the inspector only reads.
     let isReadOnly: Bool
     private let listening = Mutex<Int?>(nil)
 
@@ -16,13 +15,13 @@ final class Inspection: Sendable {
         isReadOnly = values.flag("inspector.read-only")
     }
 
-    /// The port that it listens on; nil before it does.
+    /// The inspector's port; nil before it listens.
     var port: Int? {
         get { listening.withLock { $0 } }
         set { listening.withLock { $0 = newValue } }
     }
 
-    /// An address that signs in whoever opens it first, within ten minutes.
+    /// Returns an address that signs in the first visitor, within ten minutes.
     ///
     /// - Throws: ``SluiceError`` of code `network` before there is a port.
     func address() throws -> String {
@@ -38,7 +37,7 @@ final class Figures: Sendable {
         var bytes: Int64
         var waiting: Int
         var held: Int
-        /// Seconds since the pull that is longest ago, of those that are pulled; nil before the first.
+        /// Seconds since the oldest of the queries' latest pulls; nil before the first pull.
         var lag: Double?
     }
 
@@ -50,7 +49,7 @@ final class Figures: Sendable {
 
     init(environment: SyncEnvironment) { self.environment = environment }
 
-    /// Looks until the task is cancelled.
+    /// Takes samples until the task is cancelled.
     func follow(_ daemon: any Inspected) async {
         repeat {
             let endpoints = await daemon.endpoints

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import Sluice
 
-/// What the inspector's port answers: the page, and below `/inspector/api` what it shows and does, as JSON.
+/// The routes of the inspector's port: the page, and its views and actions as JSON below `/inspector/api`.
 struct InspectorRoutes: Sendable {
     let daemon: any Inspected
     let inspection: Inspection
@@ -12,7 +12,7 @@ struct InspectorRoutes: Sendable {
         self.inspection = inspection
     }
 
-    /// The cookie's name has the port in it: browsers do not tell the ports of a host apart.
+    /// The cookie's name contains the port: browsers share cookies between the ports of a host.
     private var cookie: String { "sluice-inspector-\(inspection.port ?? 0)" }
 
     func reply(to request: LocalRequest) async -> LocalReply {
@@ -59,7 +59,7 @@ struct InspectorRoutes: Sendable {
                 return try await api.view(name, request).map { LocalReply(json: $0) }
                     ?? .refusal(.notFound, "notFound", "there is no such view")
             case .post:
-                // No page of another origin can send this type without asking first, and nobody answers that question.
+                // A page of another origin needs a preflight for this type, and preflights are not answered.
                 guard request.head.headerFields[.contentType]?.lowercased() == "application/json" else {
                     return .refusal(.unsupportedMediaType, "notJSON", "actions take application/json")
                 }
@@ -76,7 +76,7 @@ struct InspectorRoutes: Sendable {
     }
 }
 
-/// The page's files, which are in the program, and the header fields that all answers have.
+/// The page's files, built into the program, and the header fields of all answers.
 enum InspectorPage {
     /// A file by its path below `/inspector/`; the page itself by the empty one.
     static func file(_ path: String) -> LocalReply? {
@@ -98,7 +98,7 @@ enum InspectorPage {
 
     static func redirect(_ path: String) -> LocalReply { LocalReply(.seeOther, headers: [.location: path]) }
 
-    /// What someone sees who is not signed in.
+    /// The answer to a browser that is not signed in.
     static let signInNeeded = LocalReply(
         .unauthorized,
         text: """
@@ -108,7 +108,7 @@ enum InspectorPage {
 
             """)
 
-    /// Nothing from elsewhere is loaded, nobody frames the page, and nothing of it is kept on a disk.
+    /// Forbids foreign resources, frames around the page, and copies of it on a disk.
     private static let fields: [(String, String)] = [
         (
             "Content-Security-Policy",
@@ -129,13 +129,13 @@ enum InspectorPage {
     }
 }
 
-/// The views and actions of the inspector by their names. Every value of a record goes to the page as text: a number of
-/// JSON may be larger than those of JavaScript, and must not change on its way through a page.
+/// The views and actions of the inspector by their names. Every value of a record goes to the page as text: JavaScript
+/// would round large JSON numbers.
 struct InspectorAPI: Sendable {
     let daemon: any Inspected
     let inspection: Inspection
 
-    /// A view; nil where there is none of that name.
+    /// Returns a view; nil for an unknown name.
     func view(_ name: String, _ request: LocalRequest) async throws -> JSON? {
         switch name {
         case "status":
@@ -174,7 +174,7 @@ struct InspectorAPI: Sendable {
         }
     }
 
-    /// Does something; nil where there is no such action.
+    /// Performs an action; nil for an unknown name.
     func act(_ name: String, _ body: JSON) async throws -> JSON? {
         let endpoint = try await endpoint(body["endpoint"]?.string)
         if name == "plugins/try" { return try await PluginTrial(endpoint).run(body) }
@@ -194,7 +194,7 @@ struct InspectorAPI: Sendable {
                 name == "conflicts/resolve"
                 ? try await ConflictView(endpoint).resolve(body)
                 : try await QueueView(endpoint).act(name, body)
-            // What is to be sent now is sent soon, as after any other change.
+            // The operation is sent soon, as after any other change.
             endpoint.changed()
             return done
         default: return nil
@@ -211,7 +211,7 @@ struct InspectorAPI: Sendable {
 }
 
 extension JSON {
-    /// A member that an action needs.
+    /// Returns a member that the action requires.
     func text(_ name: String) throws -> String {
         guard let text = self[name]?.string else {
             throw SluiceError(.invalidArgument, "the member \(name) is missing, or no text")

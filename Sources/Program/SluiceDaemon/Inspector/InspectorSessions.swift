@@ -2,11 +2,12 @@ internal import HTTPTypes
 internal import Sluice
 internal import Synchronization
 
-/// Who may use the inspector: whoever had an address with a ticket, which counts once. From then on a cookie tells.
+/// The tickets and sessions of the inspector. A ticket in an address signs in once; then a cookie identifies the
+/// browser.
 final class InspectorSessions: Sendable {
     private static let ticketTime = Duration.seconds(600)
     private static let sessionTime = Duration.seconds(12 * 3600)
-    /// How many tickets and how many sessions there are at most; the oldest goes first.
+    /// The most tickets, and the most sessions; the oldest is removed first.
     private static let most = 16
 
     private struct Entry {
@@ -24,7 +25,7 @@ final class InspectorSessions: Sendable {
 
     init(environment: SyncEnvironment) { self.environment = environment }
 
-    /// A new ticket.
+    /// Returns a new ticket.
     func ticket() -> String {
         let secret = Self.secret()
         let end = environment.now().advanced(by: Self.ticketTime)
@@ -32,7 +33,7 @@ final class InspectorSessions: Sendable {
         return secret
     }
 
-    /// Takes a ticket, and gives what the cookie is to hold; nil for one that was used, is too old or never was.
+    /// Redeems a ticket and returns the cookie's value; nil for a used, expired or unknown ticket.
     func signIn(_ ticket: String) -> String? {
         let now = environment.now()
         let secret = Self.secret()
@@ -68,7 +69,7 @@ final class InspectorSessions: Sendable {
         if list.count > most { list.removeFirst() }
     }
 
-    /// 256 bits of the system's chance in hexadecimal digits.
+    /// Returns 256 random bits from the system in hexadecimal digits.
     private static func secret() -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<4).map { _ in

@@ -2,8 +2,9 @@ internal import HTTPTypes
 internal import Sluice
 internal import Synchronization
 
-/// The newest exchanges with servers, in memory: who, when, how long and how large. What a query asks for and what was
-/// in the bodies is left out unless the configuration says otherwise; header fields are not kept in any case.
+/// The newest exchanges with servers, in memory: endpoint, time, duration and size. The values of queries and the
+/// bodies are left out unless the configuration asks for them. Header fields are never kept, because they hold
+/// credentials.
 final class Timeline: Sendable {
     /// An exchange that ended.
     private struct Exchange {
@@ -68,7 +69,7 @@ final class Timeline: Sendable {
         }
     }
 
-    /// The path, with the names of a query's parameters and without their values, numbers aside.
+    /// Returns the path without the values of the query's parameters, except numbers.
     static func path(_ path: String, isWhole: Bool) -> String {
         guard !isWhole, let mark = path.firstIndex(of: "?") else { return path }
         let parts = path[path.index(after: mark)...].split(separator: "&").map { part -> String in

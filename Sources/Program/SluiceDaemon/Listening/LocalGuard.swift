@@ -2,13 +2,13 @@ internal import Foundation
 internal import HTTPTypes
 internal import Sluice
 
-/// What a listener on a port of this machine asks of requests, since any program and any web page can send some: a name
-/// of this machine as `Host` (a page that had its own name rebound cannot send one), no other origin, and a token.
+/// The checks on requests to a port of this machine, because any local program and any web page can send some. `Host`
+/// must name this machine (DNS rebinding cannot fake it), `Origin` must not be another, and the token must match.
 struct LocalGuard: Sendable {
-    /// The token; nil where any user of this machine may come.
+    /// The token; nil if any user of this machine may connect.
     let token: String?
 
-    /// Why the request is refused; nil where it may pass.
+    /// Returns the refusal of a request; nil if it may pass.
     func refusal(of request: LocalRequest) -> LocalReply? {
         let authority = request.head.authority ?? ""
         guard Self.isLocal(authority) else {
@@ -48,7 +48,7 @@ struct LocalGuard: Sendable {
         return ["127.0.0.1", "localhost", "[::1]"].contains(host.lowercased())
     }
 
-    /// Compares in a time that tells nothing of where the two differ.
+    /// Compares in constant time, so that the duration does not reveal the first difference.
     static func isEqual(_ left: String, _ right: String) -> Bool {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
         guard left.count == right.count else { return false }

@@ -25,7 +25,7 @@ struct LocalListener: Service {
     let name: String
     let address: Address
     let logger: Logger
-    /// Gets the port once connections are taken; 0 for a socket.
+    /// Called with the port once the listener accepts connections; 0 for a socket.
     let started: @Sendable (Int) -> Void
     let answer: @Sendable (LocalRequest) async -> LocalReply
 
@@ -63,9 +63,9 @@ struct LocalListener: Service {
         }
     }
 
-    /// Removes a socket that a process left which has ended.
+    /// Removes the socket of a process that has ended.
     ///
-    /// - Throws: ``SluiceError`` of code `network` where something listens there, or where the file is no socket.
+    /// - Throws: ``SluiceError`` of code `network` if something listens there, or the file is no socket.
     private static func makeWay(_ path: String) throws {
         guard let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType else {
             return
@@ -83,8 +83,8 @@ struct LocalListener: Service {
     }
 }
 
-/// The log of a listener, without a report that its socket was closed already when it was to be closed: a daemon that ends
-/// while it starts closes it twice, and the last line has to be the reason.
+/// A listener's log without reports of a socket closed twice. A daemon that ends while it starts closes it twice, and
+/// the last line of its log has to be the reason.
 private struct ListenerLog: LogHandler {
     var handler: any LogHandler
 

@@ -14,7 +14,7 @@ struct LocalRequest: Sendable {
 
     var path: Substring { (head.path ?? "/").prefix { $0 != "?" } }
 
-    /// The value of a parameter of the query, which is written as forms are: a blank may be a plus sign.
+    /// Returns the value of a query parameter in form encoding: a plus sign may be a blank.
     func parameter(_ name: String) -> String? {
         for pair in (head.path ?? "").drop(while: { $0 != "?" }).dropFirst().split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -30,7 +30,7 @@ struct LocalRequest: Sendable {
     }
 }
 
-/// Its answer.
+/// The answer to a ``LocalRequest``.
 struct LocalReply: Sendable {
     var status: HTTPResponse.Status
     var headers: HTTPFields

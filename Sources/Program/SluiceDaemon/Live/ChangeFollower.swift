@@ -7,13 +7,12 @@ internal import NIOHTTP1
 internal import Sluice
 internal import Synchronization
 
-/// Follows a table's change events where the server has such, so that its changes are pulled as they come. Where it has
-/// none, the schedule alone counts.
+/// Follows a table's change events, so that changes are pulled as they happen. If the server has no such stream, only
+/// the schedule pulls.
 ///
-/// An event says that there is something to pull. The rows come by an ordinary pull, so that hooks, conflicts and cursors
-/// are the same with events and without.
+/// An event only starts an ordinary pull, so that hooks, conflicts and cursors work the same with and without events.
 struct ChangeFollower: Sendable {
-    /// How a connection ended.
+    /// The end of a connection.
     private enum End: Sendable {
         /// The server has no such stream.
         case notOffered
@@ -21,14 +20,14 @@ struct ChangeFollower: Sendable {
         case broken
     }
 
-    /// The longest silence on a stream: heartbeats come more often.
+    /// The longest silence on a stream; heartbeats are more frequent.
     private static let silence = Duration.seconds(60)
     private static let maximumPause = Duration.seconds(300)
-    /// The longest line that is looked at; a longer one is passed over.
+    /// The longest line that is parsed; longer ones are skipped.
     private static let mostLine = 65_536
 
     let client: SluiceClient
-    /// What holds the stream: with the client's TLS, and without following redirects, which would carry tokens elsewhere.
+    /// The client of the stream. It uses the endpoint's TLS and follows no redirects, because they could leak tokens.
     let http: HTTPClient
     let table: String
     let spread: Duration
@@ -55,8 +54,8 @@ struct ChangeFollower: Sendable {
         }
     }
 
-    /// How long to wait before the next connection. Many devices lose a server at the same time: they come back over a
-    /// random part of a growing pause, and of the schedule's spread at least.
+    /// Returns the pause before the next connection. Many devices lose a server at the same time, so each waits a
+    /// random part of a pause that grows with the failures. It is at least the schedule's spread.
     static func pause(after failures: Int, spread: Duration, random: Double) -> Duration {
         min(maximumPause, max(spread, .seconds(1)) * (1 << min(failures - 1, 10))) * random
     }
@@ -98,7 +97,7 @@ struct ChangeFollower: Sendable {
         return Request(head, context: RequestContext(source: .pull, action: .custom, table: table))
     }
 
-    /// Reads lines (WHATWG HTML, section 9.2) and looks for `event: changes`; the data is passed over.
+    /// Reads lines (WHATWG HTML, section 9.2) and looks for `event: changes`; the data is skipped.
     private func read(_ body: HTTPClientResponse.Body, _ changed: @Sendable () -> Void) async throws {
         let seen = LastSign()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -125,7 +124,7 @@ struct ChangeFollower: Sendable {
     }
 }
 
-/// When a stream was heard of last.
+/// The time of the stream's latest bytes.
 private final class LastSign: Sendable {
     private let last = Mutex(ContinuousClock.now)
 
@@ -135,7 +134,7 @@ private final class LastSign: Sendable {
     }
 }
 
-/// A transport that sends nothing: it keeps the request as the chain has made it.
+/// A transport that sends nothing and keeps the request built by the chain.
 private final class RequestCatcher: Transport {
     private let caught = Mutex<HTTPRequest?>(nil)
 

@@ -60,14 +60,14 @@ package struct DaemonLogHandler: LogHandler {
     }
 }
 
-/// Standard error as a log: a line that cannot be written ends no daemon and stops none.
+/// Standard error as a log: an unwritable line neither ends nor blocks the daemon.
 ///
-/// A write into a pipe that nobody reads any more would wait for the reader. So a line is written once the system says
-/// that there is room for it, and else lost, as on a full disk; the next one says how many were.
+/// A write into a pipe without a reader would block. A line is therefore written only if the system reports room for
+/// it, and dropped otherwise, as on a full disk. The next line reports the number of dropped ones.
 enum LogOutput {
-    /// The number of lines that were lost since the last one that was written.
+    /// The number of lines dropped since the last written one.
     private static let lost = Mutex(0)
-    /// The time that a line waits for a reader that has fallen behind, in milliseconds; after a lost one none waits.
+    /// The time that a line waits for a slow reader, in milliseconds; after a dropped line none waits.
     private static let patience: Int32 = 200
     /// The number of bytes that a pipe with room takes without waiting (`PIPE_BUF`, pipe(7)).
     private static let most = 4096

@@ -2,7 +2,7 @@ package import CoreMetrics
 internal import Foundation
 internal import Synchronization
 
-/// The daemon's metrics system: keeps counters, gauges and times in memory, for whoever asks for them as text.
+/// The daemon's metrics system: keeps counters, gauges and times in memory until they are read as text.
 package final class MeterRegistry: MetricsFactory {
     /// A metric with its labels, in the order of their names.
     struct Key: Hashable, Sendable {
@@ -10,24 +10,24 @@ package final class MeterRegistry: MetricsFactory {
         var dimensions: [String: String]
     }
 
-    /// What a metric has come to.
+    /// The current value of a metric.
     enum Value: Sendable {
         case counter(Double)
         case gauge(Double)
-        /// Times in seconds: their sum, and how many are at most as long as each of ``MeterRegistry/bounds``.
+        /// Times in seconds: their sum, their count, and the cumulative counts below each of ``MeterRegistry/bounds``.
         case times(sum: Double, count: Int, buckets: [Int])
     }
 
     /// The upper bounds of the buckets of times, in seconds.
     static let bounds: [Double] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60]
-    /// How many metrics there may be: labels are from small sets, and a mistake in that is no reason to fill the memory.
+    /// The most metrics. Labels come from small sets, but a mistake in them must not fill the memory.
     private static let most = 10_000
 
     private let values = Mutex<[Key: Value]>([:])
 
     package init() {}
 
-    /// Everything, in no order.
+    /// All metrics, unordered.
     var all: [Key: Value] { values.withLock { $0 } }
 
     func set(_ label: String, _ value: Double, _ dimensions: [String: String] = [:]) {

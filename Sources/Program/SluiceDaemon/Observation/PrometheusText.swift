@@ -3,7 +3,7 @@ internal import Foundation
 /// Metrics in Prometheus's text format 0.0.4. Names follow its conventions: underscores, base units, `_total` for
 /// counters, `_seconds` for times.
 package enum PrometheusText {
-    /// What each metric is, for its `# HELP`.
+    /// The descriptions of the metrics, for their `# HELP` lines.
     static let help: [String: String] = [
         "sluice.sync.runs": "Runs of the schedule that ended, by result.",
         "sluice.sync.run.duration": "How long runs took, by result.",

@@ -4,7 +4,7 @@ internal import SluiceLua
 internal import SluiceService
 
 extension Daemon {
-    /// What the daemon does, what waits, and what comes next.
+    /// Returns the daemon's activity, its pending operations and its next runs.
     func status() async -> JSON {
         var endpoints = JSON.array
         let isStarting = serving.installations.isEmpty
@@ -24,7 +24,7 @@ extension Daemon {
         ]
     }
 
-    /// The metrics as Prometheus reads them.
+    /// Returns the metrics in Prometheus's text format.
     func metrics() -> String { PrometheusText.of(meters) }
 
     /// Runs all endpoints, or one, now, and waits for the end.
@@ -43,7 +43,7 @@ extension Daemon {
         return ["runs": runs]
     }
 
-    /// One record's story, with what plugins decided since the daemon started or loaded them anew.
+    /// Returns one record's story, with the decisions of plugins since they were loaded.
     func story(of id: RecordID, in table: String, _ name: String?) async throws -> JSON {
         guard let installation = try chosen(name).first else {
             throw SluiceError(.invalidArgument, "the configuration has no endpoint")
@@ -63,20 +63,20 @@ extension Daemon {
         return [installation]
     }
 
-    /// Holds all schedules, or lets them go on. What is under way ends as it would.
+    /// Pauses or resumes all schedules. Runs in progress end normally.
     func pause(_ pauses: Bool) {
         isPaused = pauses
         isDraining = false
         for installation in serving.installations {
             installation.gate.isPaused = pauses
-            // The schedule looks at the gate when something happens: a run that is asked for is such a thing.
+            // The schedule checks its gate only at an event, and a requested run is one.
             installation.service.scheduler.syncNow()
         }
         manager.status(pauses ? "paused" : "syncing")
     }
 
-    /// Sends what waits, and then holds the schedules: nothing more leaves until someone resumes. Operations that the
-    /// server cannot take now remain, and are counted.
+    /// Pushes the queues and pauses the schedules: no request is sent until `resume`. Operations that the server cannot
+    /// accept now remain, and are counted.
     func drain() async throws -> JSON {
         isDraining = true
         defer { isDraining = false }
@@ -97,7 +97,7 @@ extension Daemon {
 }
 
 extension Installation {
-    /// What the endpoint does and what waits in its store.
+    /// Returns the endpoint's activity and the state of its store's queue.
     func status() async -> JSON {
         var json = endpoint.json
         do {
@@ -123,7 +123,7 @@ extension Installation {
         return json
     }
 
-    /// A run that ended.
+    /// A completed run.
     func json(_ run: ScheduledRun) -> JSON {
         var json: JSON = [
             "endpoint": JSON(name), "startedAt": JSON("\(run.startedAt)"),
@@ -149,10 +149,10 @@ extension ServingPlan.Endpoint {
 }
 
 extension SyncPhase {
-    /// Whether something is under way.
+    /// Whether a push or a pull is in progress.
     fileprivate var isAtWork: Bool { self == .pulling || self == .pushing }
 
-    /// The phase as a word.
+    /// The name of the phase in the daemon's JSON.
     var word: String {
         switch self {
         case .idle: "idle"

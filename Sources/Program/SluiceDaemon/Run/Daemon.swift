@@ -5,10 +5,10 @@ public import ServiceLifecycle
 internal import Sluice
 internal import UnixSignals
 
-/// The daemon: what a configuration file describes, kept in step until the process is told to end.
+/// The daemon: syncs the endpoints of a configuration file until the process is told to end.
 ///
-/// A reload reads the configuration anew, opens and checks everything beside what serves, and then puts it in its place as
-/// a whole. A configuration with a mistake changes nothing, and `status` says what is wrong.
+/// A reload reads the configuration again, opens and checks the new endpoints next to the serving ones, and then
+/// replaces them as a whole. A configuration with a mistake changes nothing, and `status` reports the mistake.
 public actor Daemon: Service {
     let source: SettingsSource
     let logger: Logger
@@ -17,14 +17,14 @@ public actor Daemon: Service {
     let instruments: Instruments
     private let spans: SpanExport?
     let started = SyncEnvironment.system.now()
-    /// The part that serves; nothing of it is open while the daemon starts.
+    /// The serving endpoints; none is open while the daemon starts.
     var serving: Serving
-    /// What served before, while it ends.
+    /// The previous endpoints, while they end.
     private var leaving: Serving?
-    /// Opens what serves first.
+    /// Opens the first configuration's endpoints.
     private var opening: Task<Void, any Error>?
     private var hasEnded = false
-    /// Why the newest configuration does not serve; nil if it does.
+    /// The reason that the newest configuration does not serve; nil if it does.
     var refusal: (message: String, at: Timestamp)?
     var isPaused = false
     var isDraining = false
@@ -33,16 +33,16 @@ public actor Daemon: Service {
     private let ended: AsyncStream<any Error>
     private let end: AsyncStream<any Error>.Continuation
 
-    /// Holds a store as long as it lives.
+    /// Keeps a store's hold for the lifetime of the object.
     private final class Holding: Sendable {
         let hold: StoreHold
         init(_ hold: consuming StoreHold) { self.hold = hold }
     }
 
-    /// Reads a configuration file and takes the stores. Nothing is opened before ``run()``.
+    /// Reads a configuration file and claims the stores. They are opened by ``run()``.
     ///
-    /// - Throws: ``SluiceError``: what is wrong with the configuration, with its place; of code `storeBusy` where
-    ///   another daemon has a store.
+    /// - Throws: ``SluiceError`` with the place of a mistake in the configuration; of code `storeBusy` if another
+    ///   daemon holds a store.
     public init(configuration path: String, logger: Logger) async throws {
         try await self.init(SettingsSource(path: path), logger: logger)
     }
@@ -77,17 +77,17 @@ public actor Daemon: Service {
                 endpoint: endpoint))
     }
 
-    /// The path from the root, for those who read it in another folder.
+    /// Returns the absolute path, for programs in another working folder.
     private static func absolute(_ path: String) -> String {
         path.hasPrefix("/")
             ? path : (FileManager.default.currentDirectoryPath as NSString).appendingPathComponent(path)
     }
 
-    /// Opens the stores, loads the plugins, and syncs and serves until a graceful shutdown or the task's cancellation. It
-    /// can be asked from the beginning, also while an endpoint waits for a token or a plugin.
+    /// Opens the stores, loads the plugins, and syncs and serves until a graceful shutdown or the task's cancellation.
+    /// The control socket answers from the beginning, also while an endpoint waits for a token or a plugin.
     ///
-    /// - Throws: ``SluiceError``: what is wrong with a store, a plugin or a token; where a socket or port cannot be
-    ///   listened on, or a store cannot be used any more.
+    /// - Throws: ``SluiceError`` for a store, plugin or token that cannot be used, for a socket or port that is taken,
+    ///   and for a store that fails later.
     public func run() async throws {
         let listeners = try Listeners(self, serving.plan)
         opening = Task {
@@ -117,7 +117,7 @@ public actor Daemon: Service {
                     return .other
                 }
                 defer { group.cancelAll() }
-                // The listeners end at a shutdown, after the answers in progress; then nothing else is waited for.
+                // The listeners end at a shutdown, after the answers in progress. Nothing else needs waiting for.
                 var open = listeners.all.count
                 while open > 0, let part = try await group.next() { if part == .listener { open -= 1 } }
             }
@@ -171,7 +171,7 @@ public actor Daemon: Service {
         hasEnded = true
         opening?.cancel()
         _ = await opening?.result
-        // What a reload has put out of service gets its time too.
+        // The endpoints that a reload replaced get their time to end too.
         await leaving?.stop()
         await serving.stop()
         holds = [:]
@@ -184,10 +184,10 @@ public actor Daemon: Service {
 
     // MARK: Reload
 
-    /// Puts the configuration as it is now in the place of the one that serves.
+    /// Replaces the serving configuration with the file's current one.
     ///
-    /// - Returns: which permissions of plugins are others now, a line each.
-    /// - Throws: ``SluiceError`` with what is wrong; what served before goes on.
+    /// - Returns: the changed permissions of plugins, a line for each.
+    /// - Throws: ``SluiceError`` for a mistake in the configuration; the previous one continues to serve.
     @discardableResult
     func reload() async throws -> [String] {
         try await opened()
@@ -216,7 +216,7 @@ public actor Daemon: Service {
                 throw error
             }
             let old = serving
-            // The gateway answers from the new one at once; its schedule begins when the old one's last run is over.
+            // The gateway uses the new installation at once; its schedule begins after the old one's last run.
             (serving, leaving) = (next, old)
             await old.stop()
             leaving = nil
@@ -247,7 +247,7 @@ public actor Daemon: Service {
             || key.hasPrefix("tracing.") || key == "watch"
     }
 
-    /// Takes the stores that are not held yet; also one whose hold went away with the files beside it.
+    /// Claims the stores that are not held yet, and those that lost their hold because its file was removed.
     private func hold(_ plan: ServingPlan) throws {
         for endpoint in plan.endpoints where holds[endpoint.store]?.hold.isInPlace != true {
             holds[endpoint.store] = Holding(
@@ -255,8 +255,8 @@ public actor Daemon: Service {
         }
     }
 
-    /// Puts the store that now is at an endpoint's path in the place of the one that was there. What waited in the former
-    /// file waits in it: it is wherever somebody has moved it.
+    /// Opens the file that is now at a store's path instead of the moved one. Operations pending in the moved file stay
+    /// in it.
     private func reopen(_ old: Installation) async {
         guard !isReloading, !hasEnded, serving.installations.contains(where: { $0 === old }) else { return }
         isReloading = true
@@ -265,7 +265,7 @@ public actor Daemon: Service {
             try hold(serving.plan)
             let next = try await Installation.open(old.endpoint, instruments)
             serving = serving.replacing(old, with: next)
-            // It ends beside: the one that reports the replacement is a part of it.
+            // The old installation ends in a task of its own, because the caller is one of its tasks.
             Task { await old.stop() }
             start(next)
             logger.warning(
@@ -282,7 +282,7 @@ public actor Daemon: Service {
         Counter(label: "sluice.daemon.reloads", dimensions: [("result", result)], factory: meters).increment()
     }
 
-    // MARK: What else happens
+    // MARK: Signals and timers
 
     private func followSignals() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
@@ -290,7 +290,7 @@ public actor Daemon: Service {
         }
     }
 
-    /// Loads files that changed, once they have not changed for a second.
+    /// Reloads after a change of the files, once they have been stable for a second.
     private func followFiles() async {
         guard serving.plan.values.flag("watch") else { return }
         var loaded = source.fingerprint()
@@ -308,7 +308,7 @@ public actor Daemon: Service {
     private func feedWatchdog() async {
         guard let interval = manager.watchdogInterval else { return }
         while !Task.isCancelled {
-            // It comes by way of this actor: a daemon that hangs feeds no watchdog.
+            // The call goes through this actor, so that a hanging daemon does not feed the watchdog.
             manager.watchdog()
             guard (try? await Task.sleep(for: interval)) != nil else { return }
         }

@@ -6,7 +6,7 @@ internal import SluiceLua
 internal import SluiceService
 internal import Synchronization
 
-/// One endpoint at work: its store, its plugins and its schedule, for as long as one configuration serves.
+/// A running endpoint: its store, its plugins and its schedule, until a reload replaces it.
 final class Installation: Sendable {
     let endpoint: ServingPlan.Endpoint
     let session: ClientSession
@@ -16,7 +16,7 @@ final class Installation: Sendable {
     private let followsNetwork: Bool
     private let followers: [ChangeFollower]
     private let task = Mutex<Task<Void, Never>?>(nil)
-    /// How many requests of the gateway are under way, and whether no more are taken.
+    /// The number of the gateway's requests in progress, and whether new ones are refused.
     private let requests = Mutex<(count: Int, isEnding: Bool)>((0, false))
     /// The last run that ended, and the last that sent something.
     private let last = Mutex<(run: ScheduledRun?, sent: ScheduledRun?)>((nil, nil))
@@ -75,8 +75,8 @@ final class Installation: Sendable {
     /// Starts the schedule.
     ///
     /// - Parameters:
-    ///   - failed: gets what ended the schedule against its will.
-    ///   - replaced: called when another file is in the place of the store's.
+    ///   - failed: called with the error that ended the schedule.
+    ///   - replaced: called when another file is at the store's path.
     func start(
         _ failed: @escaping @Sendable (any Error) -> Void, replaced: @escaping @Sendable (Installation) async -> Void
     ) {
@@ -101,7 +101,7 @@ final class Installation: Sendable {
                 }
                 for follower in followers {
                     group.addTask { [self] in
-                        // What changed while there was no stream is pulled first, spread over many devices.
+                        // The changes from before the stream are pulled first, spread over many devices.
                         await follower.follow { [self] in
                             service.scheduler.networkAvailable()
                         } changed: { [self] in
@@ -121,7 +121,7 @@ final class Installation: Sendable {
         task.withLock { $0 = work }
     }
 
-    /// Answers a request of the gateway; nil once the installation ends, and then another one answers it.
+    /// Answers a request of the gateway; nil once the installation ends, because the next one answers then.
     func serve(_ answer: () async -> LocalReply) async -> LocalReply? {
         let isTaken = requests.withLock { state in
             if !state.isEnding { state.count += 1 }
@@ -132,15 +132,15 @@ final class Installation: Sendable {
         return await answer()
     }
 
-    /// Has no further request leave: what is under way is answered, and the rest waits for whatever serves next.
+    /// Stops further requests: those in progress are answered, and the queue waits for the next installation.
     func finish() {
         exit.close()
         session.settings.token?.stop()
         service.scheduler.finish()
     }
 
-    /// Ends the schedule: the request that is under way gets its time, then it is cancelled. The store is closed, after
-    /// the gateway's requests that are under way.
+    /// Ends the schedule: the request in progress gets some time, then it is cancelled. Closes the store after the
+    /// gateway's requests in progress.
     func stop() async {
         requests.withLock { $0.isEnding = true }
         finish()
@@ -167,8 +167,8 @@ final class Installation: Sendable {
     }
 }
 
-/// The last door before the network. Once it is closed no further request leaves: a push or pull ends after the request
-/// that is under way, and what was not sent waits in the queue.
+/// The last filter before the network. Once it is closed it sends no further request: a push or pull ends after the
+/// request in progress, and unsent operations stay in the queue.
 final class RequestGate: Filter {
     private let isClosed = Mutex(false)
 
@@ -180,8 +180,8 @@ final class RequestGate: Filter {
     }
 }
 
-/// Notices that the store's path leads to another file than the one that is open: a restored copy, what a recovery or a
-/// conversion has made, or what a command has made where the file was moved away.
+/// Notices that the store's path leads to another file than the open one: a restored copy, the result of a recovery or
+/// a conversion, or a new file that a command has made after the old one was moved.
 struct StorePlace: Sendable {
     private static let interval = Duration.milliseconds(250)
     /// The time between a file that could not be opened and the next look.
@@ -190,8 +190,8 @@ struct StorePlace: Sendable {
     let path: String
     let session: ClientSession
 
-    /// Calls `replaced` as long as that is so, until the task is cancelled. Where there is no file at all nothing is made
-    /// in its place: whoever has moved it may bring it back.
+    /// Calls `replaced` repeatedly while the path leads to another file, until the task is cancelled. A missing file is
+    /// not replaced with a new one, because it may be moved back.
     func follow(_ replaced: @Sendable () async -> Void) async {
         while (try? await Task.sleep(for: Self.interval)) != nil {
             if session.isInPlace || !FileManager.default.fileExists(atPath: path) { continue }

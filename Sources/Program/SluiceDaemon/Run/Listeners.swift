@@ -62,7 +62,7 @@ struct Listeners: Sendable {
         }
         if let inspection = daemon.instruments.inspection, let port = values.number("inspector.port") {
             let routes = InspectorRoutes(daemon, inspection)
-            // Output that goes to a file or a service manager is kept: an address with a ticket does not belong there.
+            // Files and service managers keep the output, and an address with a ticket must not be kept.
             let isWatched = !daemon.manager.isPresent && isatty(STDOUT_FILENO) == 1
             let logger = daemon.logger
             all.append(
@@ -81,7 +81,7 @@ struct Listeners: Sendable {
         self.all = all
     }
 
-    /// Waits until every listener takes connections.
+    /// Waits until every listener accepts connections.
     func ready() async {
         var count = 0
         for await _ in started {
@@ -91,7 +91,7 @@ struct Listeners: Sendable {
     }
 }
 
-/// What the control socket answers: HTTP with JSON, so that `curl --unix-socket` can ask too.
+/// The routes of the control socket: HTTP with JSON, so that `curl --unix-socket` works too.
 struct ControlRoutes: Sendable {
     private static let names = [
         "status", "metrics", "explain", "sync", "reload", "pause", "resume", "drain", "inspector",
@@ -110,7 +110,7 @@ struct ControlRoutes: Sendable {
         }
         do {
             let endpoint = request.parameter("endpoint")
-            // What a daemon does can be asked at any time; what needs a store waits until that is open.
+            // Status and metrics are available at any time; the other commands wait for the open stores.
             if !["status", "metrics"].contains(name) { try await daemon.opened() }
             switch name {
             case "status": return LocalReply(json: await daemon.status())
@@ -150,14 +150,14 @@ struct GatewayRoutes: Sendable {
     let daemon: Daemon
 
     func reply(to request: LocalRequest) async -> LocalReply {
-        // Where the configuration has been loaded anew in between, the new one answers.
+        // After a reload in the meantime, the new installation answers.
         for _ in 0..<10 {
             if let reply = await answer(request) { return reply }
         }
         return .refusal(.serviceUnavailable, "storeClosed", "the daemon ends")
     }
 
-    /// The answer; nil where the installation has ended meanwhile.
+    /// Returns the answer; nil if the installation has ended in the meantime.
     private func answer(_ request: LocalRequest) async -> LocalReply? {
         _ = try? await daemon.opened()
         let installations = await daemon.serving.installations
@@ -179,7 +179,7 @@ struct GatewayRoutes: Sendable {
         }
     }
 
-    /// The table whose changes the request wants to follow.
+    /// The table of a request for change events; nil for any other request.
     private static func followed(_ request: LocalRequest) -> String? {
         let segments = request.segments
         guard request.head.method == .get, segments.count == 3, segments[0] == "tables", segments[2] == "changes",
@@ -188,8 +188,8 @@ struct GatewayRoutes: Sendable {
         return segments[1]
     }
 
-    /// Commits to a table as server-sent events: the ids that changed, or that all is to be read anew. A reader that is
-    /// slow gets fewer events, which say so.
+    /// Returns commits to a table as server-sent events: the changed ids, or a request to read everything again. A slow
+    /// reader gets fewer events, which ask it to read everything again.
     private static func changes(of table: String, _ context: SyncContext) -> LocalReply {
         var reply = LocalReply(
             .ok, headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"],

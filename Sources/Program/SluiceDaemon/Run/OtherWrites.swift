@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Sluice
 
-/// Notices changes that other processes queue in the store: a context hears of its own writes alone.
+/// Notices operations that other processes queue in the store: a context is notified only of its own writes.
 ///
-/// SQLite appends each commit to its log beside the store, so a look at that file's time costs next to nothing. Only
-/// when it has moved is the queue looked at.
+/// SQLite appends each commit to its log beside the store, so checking that file's time costs almost nothing. The queue
+/// is read only after a change of it.
 struct OtherWrites: Sendable {
-    /// What of the queue tells that something was added.
+    /// The state of the queue by which an addition is noticed.
     private struct Mark: Hashable {
         var pending: Int
         var newest: String?

@@ -1,9 +1,8 @@
 internal import SluiceLua
 
-/// The permissions that a reload gave to plugins and took from them: a person who changes a bundle sees
-/// what it asks for.
+/// The permissions that a reload granted and revoked, so that an operator sees the demands of a changed bundle.
 enum PermissionChanges {
-    /// A line for each plugin whose permissions are others.
+    /// Returns a line for each plugin with changed permissions.
     static func lines(from old: Serving, to new: Serving) -> [String] {
         new.installations.flatMap { installation in
             let place = installation.name.isEmpty ? "" : "\(installation.name): "

@@ -1,8 +1,8 @@
 internal import Sluice
 
 extension Installation {
-    /// The things that a run did not get done, in the order in which `sluice sync` without a daemon tells it: a
-    /// script learns the same from both.
+    /// The failures of a run, in the order of `sluice sync` without a daemon, so that a script reads the same from
+    /// both.
     func failures(of run: ScheduledRun) async throws -> [JSON] {
         var failures: [JSON] = []
         if let push = run.push { failures += operations(of: push) }
@@ -17,11 +17,11 @@ extension Installation {
     }
 
     private func operations(of push: PushResult) -> [JSON] {
-        // What ended the push is told with its record.
+        // The failure that ended the push is reported with its record.
         push.failures.filter { push.error == nil || $0.recordID != push.error?.recordID }.map { ["operation": $0.json] }
     }
 
-    /// A change that an earlier push has put aside: it is not done, whatever this run did.
+    /// Returns the operations parked by earlier pushes: they need attention even after a good run.
     private func held() async throws -> [JSON] {
         try await session.context.queue.operations().filter { $0.state == .parked || $0.state == .dead }
             .map { ["held": $0.json] }
@@ -29,7 +29,7 @@ extension Installation {
 }
 
 extension SluiceError {
-    /// The error as the daemon tells it.
+    /// The error as the daemon's JSON reports it.
     fileprivate var json: JSON {
         [
             "code": JSON(code.description), "message": JSON(CommandText.reason(self)),

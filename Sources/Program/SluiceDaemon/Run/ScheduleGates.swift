@@ -2,7 +2,7 @@ internal import Foundation
 internal import Sluice
 internal import Synchronization
 
-/// Holds a schedule while an operator wants it to, and outside of the windows of the day.
+/// Holds a schedule while an operator has paused it, and outside of the daily windows.
 final class ScheduleGate: ScheduleHook {
     let hookName = "sluice.daemon"
     private let windows: [DayWindow]
@@ -17,7 +17,7 @@ final class ScheduleGate: ScheduleHook {
 
     func onSchedule(_ question: ScheduleQuestion) async throws -> ScheduleDecision? {
         if isPaused { return .wait(until: question.now.advanced(by: .seconds(365 * 86_400))) }
-        // Someone who asks for a run gets it, also outside of a window.
+        // A requested run starts also outside of a window.
         if question.reason == .request { return nil }
         return DayWindow.opening(of: windows, after: question.now).map { .wait(until: $0) }
     }
@@ -45,7 +45,7 @@ struct DayWindow: Sendable, Hashable {
 
     /// The windows that the configuration gives.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for one that cannot be, with its place.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for an invalid window, with its place.
     static func list(_ values: SettingValues) throws -> [DayWindow] {
         try (values.list("schedule.windows") ?? []).map { text in
             guard let window = DayWindow(text) else {
@@ -61,7 +61,7 @@ struct DayWindow: Sendable, Hashable {
         begin < end ? (begin..<end).contains(minute) : minute >= begin || minute < end
     }
 
-    /// When the next of the windows opens; nil while one is open, or where there are none.
+    /// The opening time of the next window; nil while one is open, or if there are none.
     static func opening(of windows: [DayWindow], after now: Timestamp, in zone: TimeZone = .current) -> Timestamp? {
         guard !windows.isEmpty else { return nil }
         let time = now

@@ -4,32 +4,32 @@ internal import Logging
 internal import Sluice
 internal import SluiceConfiguration
 
-/// What a daemon watches its endpoints with.
+/// A daemon's log, metrics and traces of its endpoints.
 struct Instruments: Sendable {
     var logger: Logger
     var metrics: any MetricsFactory
-    /// What the inspector shows of the past; nil where none is served.
+    /// The inspector's recorded data; nil if no inspector is served.
     var inspection: Inspection?
-    /// Gets the spans; nil where none are exported.
+    /// The queue of spans to export; nil if none are exported.
     var tracer: ExportTracer?
 }
 
-/// All endpoints of one configuration: what a reload builds whole, and puts in the place of what served before.
+/// All endpoints of one configuration. A reload builds a new value and replaces the previous one as a whole.
 final class Serving: Sendable {
     let plan: ServingPlan
-    /// The endpoints that are open: all of them, and none while the daemon starts.
+    /// The open endpoints: all of the configuration's, or none while the daemon starts.
     let installations: [Installation]
-    /// When the configuration was loaded.
+    /// The time at which the configuration was loaded.
     let since: Timestamp
 
     private init(_ plan: ServingPlan, _ installations: [Installation], since: Timestamp) {
         (self.plan, self.installations, self.since) = (plan, installations, since)
     }
 
-    /// A configuration of which nothing is open yet.
+    /// Creates the value without any open endpoint.
     convenience init(_ plan: ServingPlan) { self.init(plan, [], since: SyncEnvironment.system.now()) }
 
-    /// Opens every store and loads every plugin; all of it or nothing.
+    /// Opens every store and loads every plugin; if one fails, all are closed again.
     static func open(_ plan: ServingPlan, _ instruments: Instruments) async throws -> Serving {
         var installations: [Installation] = []
         do {
@@ -44,14 +44,14 @@ final class Serving: Sendable {
         return Serving(plan, installations, since: SyncEnvironment.system.now())
     }
 
-    /// The same with another installation in the place of one.
+    /// Returns a copy with one installation replaced.
     func replacing(_ old: Installation, with new: Installation) -> Serving {
         Serving(plan, installations.map { $0 === old ? new : $0 }, since: since)
     }
 
     func installation(_ name: String) -> Installation? { installations.first { $0.name == name } }
 
-    /// Has no further request leave, and the schedules end.
+    /// Stops further requests and ends the schedules.
     func finish() { for installation in installations { installation.finish() } }
 
     /// Ends all schedules at the same time and closes the stores.
@@ -62,7 +62,7 @@ final class Serving: Sendable {
     }
 }
 
-/// Where the daemon's configuration comes from: read anew at each reload.
+/// The file, flags and environment of the daemon's configuration, read again at each reload.
 package struct SettingsSource: Sendable {
     package let path: String
     package let flags: [String: [String]]
@@ -80,8 +80,8 @@ package struct SettingsSource: Sendable {
         return (file, try Settings(file, flags: flags, environment: environment))
     }
 
-    /// What changes when one of the files does that the configuration is made of: their paths, sizes, times and inodes.
-    /// It looks at 2,000 files at most.
+    /// Returns the paths, sizes, times and inodes of the configuration's files, to notice a change of one. It reads
+    /// 2,000 files at most.
     func fingerprint() -> [String] {
         var paths = [path]
         if let (file, settings) = try? read() {
@@ -89,7 +89,7 @@ package struct SettingsSource: Sendable {
                 guard let client = try? ClientSettings(file, settings, endpoint: name, environment: environment) else {
                     continue
                 }
-                // The token says whose changes are sent.
+                // The token identifies the user of the changes.
                 if case .fixed(let token)? = client.token, case .file(let path) = token.source { paths.append(path) }
                 guard let policy = client.plugins?.policy else { continue }
                 paths.append(policy)
@@ -107,7 +107,7 @@ package struct SettingsSource: Sendable {
 
 /// The folders of the plugins that a policy names.
 enum PluginFolders {
-    /// What the policy's `path` keys say, as far as the file can be read; relative to it.
+    /// Returns the values of the policy's `path` keys, resolved relative to the policy; none for an unreadable file.
     static func of(policy: String) -> [String] {
         let base = (policy as NSString).deletingLastPathComponent
         guard let root = try? ConfigurationFile(path: policy).root(),

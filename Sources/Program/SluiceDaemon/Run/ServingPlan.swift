@@ -3,11 +3,11 @@ internal import Logging
 internal import Sluice
 internal import SluiceLua
 
-/// A configuration as it was read, with everything that shows before a store is opened.
+/// A configuration that has been read and checked as far as possible without opening a store.
 ///
-/// The daemon begins with one, and `config check` looks at one: so both refuse the same.
+/// The daemon starts with a plan, and `config check` makes one, so both refuse the same mistakes.
 package struct ServingPlan: Sendable {
-    /// One endpoint of it.
+    /// One endpoint of the configuration.
     struct Endpoint: Sendable {
         let client: ClientSettings
         let store: String
@@ -27,7 +27,7 @@ package struct ServingPlan: Sendable {
 
     /// Reads the configuration.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument`: what is wrong with it, with its place.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` with the mistake and its place.
     package init(_ source: SettingsSource) throws {
         let (file, settings) = try source.read()
         var endpoints: [Endpoint] = []
@@ -51,10 +51,11 @@ package struct ServingPlan: Sendable {
         listening = try ListeningPlan(values, store: first.store)
     }
 
-    /// Sees that all that the configuration names can be used: addresses, files of tokens, keys and certificates, and the
-    /// plugins with their fixtures. No store is opened, no token's program is run, and nothing is sent.
+    /// Checks that everything named in the configuration can be used: addresses, files of tokens, keys and
+    /// certificates, and the plugins with their fixtures. No store is opened, no token's program is run, and nothing is
+    /// sent.
     ///
-    /// - Throws: ``SluiceError``: the first that cannot.
+    /// - Throws: ``SluiceError`` for the first that cannot be used.
     package func check() async throws {
         let logger = Logger(label: "sluice") { _ in SwiftLogNoOpLogHandler() }
         _ = try SpanExport(values, logger: logger, metrics: MeterRegistry())
@@ -65,7 +66,7 @@ package struct ServingPlan: Sendable {
     var stores: [String] { endpoints.map(\.store) }
 }
 
-/// The configuration of the listeners on this machine, and who may use them.
+/// The configuration of the listeners on this machine, and of their permitted users.
 struct ListeningPlan: Sendable {
     /// The longest path of a Unix socket.
     private static let longestPath = 107
@@ -74,13 +75,13 @@ struct ListeningPlan: Sendable {
     let rule: SocketRule
     /// The control socket's path.
     let control: String
-    /// The gateway's socket; nil where there is none.
+    /// The path of the gateway's socket; nil if there is none.
     let gatewaySocket: String?
-    /// The token of the gateway's port; nil where any local user may come, or where there is no port.
+    /// The token of the gateway's port; nil if any local user may connect, or if there is no port.
     let gatewayToken: String?
 
-    /// - Parameter store: the first endpoint's.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for what cannot be.
+    /// - Parameter store: the path of the first endpoint's store.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a setting that contradicts another.
     init(_ values: SettingValues, store: String) throws {
         rule = try SocketRule(users: values.list("control.users") ?? [], group: values.text("control.group"))
         control = try ControlAddress.path(values, store: store)

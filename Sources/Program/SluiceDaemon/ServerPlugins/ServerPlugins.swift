@@ -12,12 +12,12 @@ internal import SluiceLua
 /// let backend = try await Backend(configuration, hooks: hooks)
 /// ```
 public enum ServerPlugins {
-    /// Loads the plugins and takes them out of the configuration, which a ``Backend`` takes then. What they keep (`kv`)
-    /// is kept as long as the process runs.
+    /// Loads the plugins and removes them from the configuration, as ``Backend`` requires. Their stored values (`kv`)
+    /// last as long as the process.
     ///
-    /// - Returns: hooks for the tables that plugins are for; none where the configuration names no plugins.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place: what is wrong with the
-    ///   policy, a plugin or a secret, or that a plugin is for none of the tables.
+    /// - Returns: hooks by table; empty if the configuration names no plugins.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place of a mistake in the
+    ///   policy, a plugin or a secret, or a plugin without any of the tables.
     public static func hooks(
         of configuration: inout BackendConfiguration, logger: Logger = Logger(label: "sluice.plugins")
     ) async throws -> [String: any TableHooks] {
@@ -32,7 +32,7 @@ public enum ServerPlugins {
         return hooks
     }
 
-    /// The plugins as hooks of those tables.
+    /// Returns the plugins as hooks of the given tables.
     static func hooks(
         _ plugins: Plugins, for tables: [String], _ logger: Logger
     ) throws -> [String: any TableHooks] {
@@ -45,7 +45,7 @@ public enum ServerPlugins {
     }
 }
 
-/// Plugins in Lua as a table's hooks: of one request, or of all, which each get their own.
+/// Plugins in Lua as a table's hooks: the shared ones of all requests, from which each request gets its own.
 final class PluginTableHooks: TableHooks {
     private let plugins: Plugins
     private let logger: Logger
@@ -75,7 +75,7 @@ final class PluginTableHooks: TableHooks {
 
     func after(_ answer: inout SluiceBackend.HookAnswer) async throws {
         var question = TableQuestion(table: answer.table, answer.operation, answer.principal)
-        // What this is asked with where `before` was not: a conflict's record, or a change that was carried out before.
+        // `before` was not called for a conflict's record or a repeated change: the question is made here.
         question.recordID = answer.record?["id"]?.textID
         switch answer.operation {
         case .read: question.kind = .lookup
@@ -99,13 +99,13 @@ final class PluginTableHooks: TableHooks {
         switch decision {
         case .merge(let record), .replace(let record): return record
         case .client: return client
-        // A record that is deleted is no answer to a write: the client hears that it is in conflict.
+        // A deleted record is no answer to a write: the client gets a conflict.
         case .server, .discard: return isDeleted ? nil : conflict.server
         case .next, .ask, .defer, .delete, .abort: return nil
         }
     }
 
-    /// Says what goes wrong to the log, and to no client.
+    /// Reports failures to the log only, never to a client.
     private func asking<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -129,7 +129,7 @@ extension TableQuestion {
 }
 
 extension HookConflict {
-    /// The server's record with what the request changes.
+    /// The server's record with the request's changes.
     fileprivate var wholeClient: JSON {
         var whole = server
         for (name, value) in client.members ?? [] { whole[name] = value }

@@ -5,26 +5,26 @@ package import Sluice
 internal import SluiceConfiguration
 package import SluiceLua
 
-/// An open store, and a context over it: for the length of one command, or as long as a daemon runs with these settings.
+/// An open store with its sync context, for one command or for as long as a daemon uses these settings.
 package struct ClientSession: Sendable {
     package let context: SyncContext
     package let settings: ClientSettings
-    /// The plugins that take part; nil where there are none.
+    /// The active plugins; nil if there are none.
     package let plugins: Plugins?
-    /// What its requests go through at last.
+    /// The transport after all filters.
     let transport: AsyncHTTPTransport
     private let store: SQLiteStore
 
-    /// What a daemon adds to a session.
+    /// The daemon's additions to a session.
     package struct Additions: Sendable {
         package var logger: Logger?
-        /// Where what plugins do is counted; nil for nowhere.
+        /// The metrics of the plugins; nil if they are not counted.
         package var metrics: (any MetricsFactory)?
         package var filters: [any Filter] = []
         package var scheduleHooks: [any ScheduleHook] = []
         /// Whether the plugins' fixtures run before the plugins serve.
         package var runsFixtures = false
-        /// Whether what plugins were given and answered is kept with their decisions, in memory.
+        /// Whether the inputs and answers of plugins are kept in memory with their decisions.
         package var keepsInputs = false
 
         package init() {}
@@ -65,7 +65,7 @@ package struct ClientSession: Sendable {
 
     /// Opens the store, loads the plugins and makes the context. The caller closes the session.
     ///
-    /// - Throws: ``SluiceError``: what is wrong with the settings, the store, the token or a plugin.
+    /// - Throws: ``SluiceError`` for settings, a store, a token or a plugin that cannot be used.
     package static func open(
         _ settings: ClientSettings, usesNetwork: Bool, asksPlugins: Bool = false, makesStore: Bool = false,
         _ additions: Additions = Additions()
@@ -115,8 +115,8 @@ package struct ClientSession: Sendable {
     /// Whether the store's path leads to the file that is open.
     var isInPlace: Bool { store.isInPlace }
 
-    /// Whose session it is. A change that is made where nothing tells is that of the one user who has pulled into the
-    /// store, if there is one.
+    /// Returns the session's user. If neither the settings nor a credential name one, an offline change belongs to the
+    /// store's last user, if it has exactly one.
     private static func user(
         _ settings: ClientSettings, _ store: any LocalStore, usesNetwork: Bool
     ) async throws -> String {

@@ -5,7 +5,7 @@ internal import SluiceConfiguration
 internal import SluiceLua
 internal import SluicePluginTools
 
-/// One endpoint of the configuration, with the values in their types: its server, its store and what is synced.
+/// One endpoint of the configuration with typed values: its server, its store and its synced queries.
 package struct ClientSettings: Sendable {
     /// The name under which whole tables are pulled and reconciled.
     package static let queryName = "sync"
@@ -16,14 +16,14 @@ package struct ClientSettings: Sendable {
     package var store: String?
     package var dialect: Dialect
     package var conflicts: ConflictPolicy
-    /// How many changes go in one request; nil for as many as the server says that it takes.
+    /// The number of operations in one request; nil for the server's own limit.
     package var batch: Int?
-    /// How many requests are under way at once.
+    /// The number of concurrent requests.
     package var concurrency: Int
     package var durability: SQLiteStore.Options.Durability
     package var token: TokenSource?
     package var tokenScheme: TokenScheme
-    /// The name of the user that is given; nil where the credential has to tell.
+    /// The configured name of the user; nil if it follows from the credential.
     package var user: String?
     package var applicationKey: FileToken.Source?
     package var tls: TLSFiles
@@ -31,7 +31,7 @@ package struct ClientSettings: Sendable {
     package var tables: [TableSchema]
     package var localOnly: LocalOnly
     package var migrations: [StoreMigration]
-    /// What is pulled by itself: the named queries, and the whole of each table that none of them reads.
+    /// The queries of the schedule: the named ones, and one for each whole table that they do not read.
     package var pulls: [SyncSchedule.Pull]
     /// The plugins of the deployment; nil where there are none.
     package var plugins: PluginSettings?
@@ -42,8 +42,8 @@ package struct ClientSettings: Sendable {
 
     /// The values of an endpoint.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for values that contradict each other, and for tables and
-    ///   queries that cannot be, with the place.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for contradicting values and for invalid tables and queries,
+    ///   with the place.
     package init(
         _ file: SettingsFile, _ settings: Settings, endpoint name: String = "",
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -100,12 +100,12 @@ package struct ClientSettings: Sendable {
         return store
     }
 
-    /// Whose session it is; nil where nothing tells.
+    /// Returns the session's user; nil if neither the settings nor a credential name one.
     ///
     /// - Parameter known: the users that the store knows.
     package func sessionUser(among known: [String]) async -> String? {
         if let user { return user }
-        // What is wrong with a file is told where it is needed.
+        // An unreadable file is reported later, by the request that needs it.
         let credential =
             if let token { try? await token.identity() } else {
                 try? await applicationKey.map({ FileToken(source: $0) })?.token()
@@ -117,9 +117,9 @@ package struct ClientSettings: Sendable {
 
     package var storeOptions: SQLiteStore.Options { .init(durability: durability) }
 
-    /// The server's address, and how it is talked to.
+    /// Returns the server's address and the client's options.
     ///
-    /// - Throws: what is wrong with the endpoint or the token's file, before anything is sent.
+    /// - Throws: an error for an invalid endpoint or an unreadable token file, before anything is sent.
     package func connection() async throws -> (endpoint: Endpoint, options: ClientOptions) {
         guard let endpoint else {
             throw SluiceError(
@@ -133,7 +133,7 @@ package struct ClientSettings: Sendable {
         return (try Endpoint(endpoint), options)
     }
 
-    /// Sees that all that the settings name can be used, without a store: what opening a session would refuse.
+    /// Checks everything named in the settings, without a store: fails as opening a session would.
     func check(_ logger: Logger) async throws {
         _ = try await connection()
         _ = try storeKey?.encryption()
@@ -154,9 +154,9 @@ package struct PluginSettings: Sendable {
     /// The folder in which the secrets are, each in a file of its name.
     package let secrets: String?
 
-    /// Loads the plugins. What they keep, they keep in the store.
+    /// Loads the plugins. Their stored values are in the store.
     ///
-    /// - Throws: what is wrong with the policy, a plugin or a secret.
+    /// - Throws: an error for an invalid policy, plugin or secret.
     func load(
         for settings: ClientSettings, _ store: any LocalStore, _ transport: any Transport,
         _ additions: ClientSession.Additions
@@ -174,7 +174,7 @@ package struct PluginSettings: Sendable {
     }
 }
 
-/// Where the key of an encrypted store is.
+/// The source of an encrypted store's key.
 package enum StoreKeySource: Sendable, Equatable {
     case keyFile(String)
     case passphraseFile(String)
@@ -182,7 +182,7 @@ package enum StoreKeySource: Sendable, Equatable {
     case key(String)
     case passphrase(String)
 
-    /// The file that is named; nil where none is.
+    /// The named file; nil if none is named.
     ///
     /// - Throws: that there are two.
     package init?(keyFile: String?, passphraseFile: String?) throws {
@@ -194,9 +194,9 @@ package enum StoreKeySource: Sendable, Equatable {
         }
     }
 
-    /// What a store is opened with.
+    /// Returns the encryption for opening the store.
     ///
-    /// - Throws: what is wrong with the file or the key.
+    /// - Throws: an error for an unreadable file or an invalid key.
     package func encryption() throws -> StoreEncryption {
         switch self {
         case .keyFile(let path): .key(try StoreKey(file: path))
@@ -207,7 +207,7 @@ package enum StoreKeySource: Sendable, Equatable {
     }
 }
 
-/// Where the token comes from that the server knows the user by.
+/// The source of the token that identifies the user to the server.
 package enum TokenSource: Sendable {
     case fixed(FileToken)
     case command(CommandToken)
@@ -245,17 +245,17 @@ package enum TokenSource: Sendable {
         }
     }
 
-    /// Reports a file that is not there before anything is sent. A program or a server is asked with the first request.
+    /// Fails for a missing token file before anything is sent. A program or a server is asked with the first request.
     func check() async throws {
         if case .fixed(let token) = self { _ = try await token.token() }
     }
 
-    /// Ends a program that is asked for a token now, and has none be started any more.
+    /// Ends a running token program and starts none afterwards.
     func stop() {
         if case .command(let token) = self { token.stop() }
     }
 
-    /// What tells this user from others, without asking a server: a token that is at hand, or the OAuth client.
+    /// Returns an identity of the user without asking a server: the token at hand, or the OAuth client.
     func identity() async throws -> String? {
         switch self {
         case .fixed(let token): try await token.token()

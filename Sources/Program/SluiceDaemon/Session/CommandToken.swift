@@ -2,7 +2,7 @@ internal import Foundation
 internal import Sluice
 internal import Synchronization
 
-/// The token that a program prints: run once, and again when the server refuses the token.
+/// The token printed by a program. The program runs once, and again when the server refuses the token.
 ///
 /// The program is started directly, without a shell. Its output is the token, up to 64 KB; it has ten seconds.
 package final class CommandToken: TokenProvider {
@@ -25,7 +25,7 @@ package final class CommandToken: TokenProvider {
         return token == refused ? nil : token
     }
 
-    /// Ends the program where it runs, and has none be started any more.
+    /// Ends a running program and starts none afterwards.
     func stop() { isStopped.withLock { $0 = true } }
 
     private func run() async throws -> String {
@@ -55,7 +55,7 @@ package final class CommandToken: TokenProvider {
         return text
     }
 
-    /// What went wrong, with the program's name alone: its arguments may hold secrets.
+    /// Returns an error that names the program without its arguments, because they may hold secrets.
     private func failure(_ reason: String) -> SluiceError {
         SluiceError(.unauthorized, "the token's program \(command.first ?? "") \(reason)")
     }

@@ -2,7 +2,7 @@ internal import Sluice
 
 /// The token of the environment, or of a file that is read again when the server refuses the token.
 package struct FileToken: TokenProvider {
-    /// Where the token is.
+    /// The location of the token.
     package enum Source: Sendable, Equatable {
         case text(String)
         case file(String)

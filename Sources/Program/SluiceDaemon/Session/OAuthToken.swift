@@ -4,12 +4,12 @@ package import Sluice
 internal import SluiceConfiguration
 internal import Synchronization
 
-/// Access tokens of an OAuth 2.0 server (RFC 6749): by a refresh token (section 6) where there is one, else by the client's
-/// own credentials (section 4.4). The client names itself as section 2.3.1 says, by HTTP Basic.
+/// Access tokens of an OAuth 2.0 server (RFC 6749): by a refresh token (section 6) if there is one, else by the
+/// client's own credentials (section 4.4). The client authenticates by HTTP Basic (section 2.3.1).
 package final class OAuthToken: TokenProvider {
     private struct Access {
         var token: String
-        /// When it expires, by this machine's clock; nil where the server does not say.
+        /// The time of expiry by this machine's clock; nil if the server does not state it.
         var expires: Timestamp?
     }
 
@@ -23,7 +23,7 @@ package final class OAuthToken: TokenProvider {
     private let now: @Sendable () -> Timestamp
     private let access = Mutex<Access?>(nil)
 
-    /// What tells this client from others.
+    /// The token URL with the client's id, which distinguishes this client from others.
     var identity: String { "\(url.description)|\(client)" }
 
     convenience init(_ url: String, _ values: SettingValues) throws {
@@ -93,7 +93,8 @@ package final class OAuthToken: TokenProvider {
         let response = try await transport.send(Request(head, body: Body(bytes: Array(text.utf8)), context: context))
         let json = try? JSON(parsing: response.body.bytes)
         guard response.status == 200, let token = json?["access_token"]?.string, !token.isEmpty else {
-            // RFC 6749, section 5.2: `error` is one of a few words; a description may repeat what was sent.
+            // RFC 6749, section 5.2: `error` is a fixed code; the description is left out, because it may repeat sent
+            // secrets.
             let reason = json?["error"]?.string.map { PlainText.line(String($0.prefix(64))) }
             throw SluiceError(
                 .unauthorized, "the OAuth server refused a token: \(reason ?? "status \(response.status)")",
@@ -109,7 +110,7 @@ package final class OAuthToken: TokenProvider {
         return token
     }
 
-    /// A rotated refresh token replaces the file whole: without it the next start could get no token.
+    /// Replaces the file atomically with a rotated refresh token: without it the next start could get no token.
     private static func replace(_ path: String, with token: String) throws {
         let new = "\(path).new"
         guard
@@ -119,7 +120,7 @@ package final class OAuthToken: TokenProvider {
         else { throw SluiceError(.unauthorized, "the new refresh token cannot be written to \(PlainText.line(path))") }
     }
 
-    /// `application/x-www-form-urlencoded`, with everything encoded that is not unreserved.
+    /// Returns the text for `application/x-www-form-urlencoded`, with all but unreserved characters encoded.
     private static func encoded(_ text: String) -> String {
         let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
         return text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""

@@ -3,13 +3,13 @@ internal import Foundation
 internal import Sluice
 internal import SluiceConfiguration
 
-/// Whose session it is: the name that is given, else what a token says of its owner, else a fingerprint of the
-/// credential, which tells one credential from another and nothing else.
+/// The user of a session: the configured name, else the token's subject, else a fingerprint of the credential. A
+/// fingerprint only distinguishes credentials.
 package enum SessionUser {
     private static let mark = "credential:"
 
-    /// The `iss` and `sub` of a JSON Web Token, as one text; nil for a credential that is not one. Nobody has checked its
-    /// signature: it is the server that decides who this is, and here it only keeps what is one user's from another's.
+    /// The `iss` and `sub` of a JSON Web Token, as one text; nil for any other credential. The signature is not
+    /// checked: the server authenticates the user, and here the name only separates the users' data.
     static func named(by token: String) -> String? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Base64.bytes(parts[1]), let claims = try? JSON(parsing: bytes),
@@ -18,9 +18,9 @@ package enum SessionUser {
         return JSON([claims["iss"] ?? .null, JSON(subject)]).description
     }
 
-    /// The fingerprint of a credential, by which the store knows it again: a keyed hash, whose key is made for it.
+    /// Returns the fingerprint by which the store recognizes a credential: a keyed hash with a key of its own.
     ///
-    /// - Parameter known: the users that the store knows: among them may be this credential's.
+    /// - Parameter known: the users of the store, with their fingerprints.
     static func fingerprint(of credential: String, among known: [String]) -> String {
         for user in known where user.hasPrefix(mark) {
             let parts = user.dropFirst(mark.count).split(separator: ":")
@@ -37,7 +37,7 @@ package enum SessionUser {
         return "\(mark)\(key):\(Base16.text(Array(code)))"
     }
 
-    /// A user in words: nothing of a fingerprint.
+    /// Returns a user for people to read, without the fingerprint.
     package static func text(_ user: String) -> String {
         user.hasPrefix(mark) ? "(by a credential)" : PlainText.line(user)
     }

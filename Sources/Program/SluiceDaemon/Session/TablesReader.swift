@@ -1,8 +1,7 @@
 internal import Sluice
 internal import SluiceConfiguration
 
-/// The tables, named queries and migrations of one endpoint; those at the top of the file count where it has none of its
-/// own.
+/// The tables, named queries and migrations of one endpoint, or those at the top of the file if it has none of its own.
 ///
 /// ```yaml
 /// tables:
@@ -25,7 +24,7 @@ struct TablesReader {
             migrations: own?.migrations ?? common?.migrations, odata: own?.odata ?? common?.odata)
     }
 
-    /// What is said of an OData service and its sets, for what its metadata does not say.
+    /// Returns the settings of an OData service and its entity sets, which complete its metadata.
     func odata() throws -> ODataSettings {
         var settings = try ODataConfiguration.settings(shapes.odata)
         for (name, _, node) in try shapes.tables?.entries() ?? [] {
@@ -69,7 +68,7 @@ struct TablesReader {
             indexes: try (members["indexes"]?.lists() ?? []).map { $0.map(PropertyName.init) })
     }
 
-    /// What is pulled: each named query, and whole tables that no query reads and that do not stay here.
+    /// Returns the pulls of the schedule: each named query, and each whole table without one, except local tables.
     func pulls(_ tables: [TableSchema], _ localOnly: LocalOnly) throws -> [SyncSchedule.Pull] {
         var pulls: [SyncSchedule.Pull] = []
         for (name, place, node) in try shapes.queries?.entries() ?? [] {
@@ -143,7 +142,7 @@ enum MigrationReader {
     }
 }
 
-/// What `sync.yaml` says of an OData service, for what its metadata does not say.
+/// The OData settings of `sync.yaml`, which complete a service's metadata.
 ///
 /// ```yaml
 /// odata:

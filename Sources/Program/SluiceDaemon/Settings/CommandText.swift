@@ -2,7 +2,7 @@ internal import Foundation
 internal import NIOCore
 internal import SluiceCore
 
-/// Errors in words, as commands and the daemon's log print them: one sentence, and nothing of how a library is built.
+/// Error texts for commands and the daemon's log: one sentence, without a library's internals.
 package enum CommandText {
     package static func reason(_ error: any Error) -> String {
         guard let error = error as? SluiceError else { return words(error) }
@@ -12,7 +12,7 @@ package enum CommandText {
         return "\(error.message): \(cause)"
     }
 
-    /// The error of another library, without its names for functions and files.
+    /// Returns the text of another library's error, without its function and file names.
     private static func words(_ error: any Error) -> String {
         switch error {
         case let error as SluiceError: reason(error)

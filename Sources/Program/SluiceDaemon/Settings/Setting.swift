@@ -1,23 +1,23 @@
 internal import Sluice
 internal import SluiceConfiguration
 
-/// One value of the configuration, declared once: the reader, `sluice config explain`, the JSON Schema and the tables of
-/// the documentation all come from here.
+/// One value of the configuration, declared once for the reader, `sluice config explain`, the JSON Schema and the
+/// tables of the documentation.
 package struct Setting: Sendable, Hashable {
-    /// Where a setting belongs.
+    /// The part of the configuration that a setting belongs to.
     package enum Scope: Sendable, Hashable {
-        /// To one endpoint; at the top of the file it counts for all of them.
+        /// One endpoint; at the top of the file the value applies to all of them.
         case endpoint
-        /// To the daemon.
+        /// The daemon as a whole.
         case daemon
     }
 
     /// The name, with a dot between a group and its member: `schedule.interval`.
     package let key: String
     package let form: SettingForm
-    /// The value where none is given, as a text; nil where there is none.
+    /// The default value as a text; nil if there is none.
     package let fallback: String?
-    /// What it is for, in one sentence.
+    /// The purpose of the setting, in one sentence.
     package let about: String
     package let scope: Scope
     /// Whether the value itself is a secret: it is never shown, and stands in no file but in the environment.
@@ -40,7 +40,7 @@ package struct Setting: Sendable, Hashable {
     /// The name within the group.
     package var name: String { key.split(separator: ".").last.map(String.init) ?? key }
 
-    /// The environment's variable.
+    /// The name of the environment variable.
     package var variable: String { Self.variable(key) }
 
     static func variable(_ key: String) -> String {
@@ -52,7 +52,7 @@ extension Setting {
     private static let pause: SettingForm = .duration(.zero ... .seconds(86_400))
     private static let count: SettingForm = .integer(1...1_000_000)
 
-    /// All of them.
+    /// All settings, in groups as documented.
     package static let all: [Setting] = connection + access + tls + schedule + limits + daemon
 
     private static let connection: [Setting] = [

@@ -1,7 +1,7 @@
 internal import SluiceConfiguration
 internal import SluiceCore
 
-/// What a setting's value may be: how its text is read, and what is said where it cannot be read.
+/// The form of a setting's value: parses its text, and words the refusal of an invalid one.
 package enum SettingForm: Sendable, Hashable {
     /// Any text that is not empty.
     case text
@@ -17,7 +17,7 @@ package enum SettingForm: Sendable, Hashable {
     /// Several texts; in the environment with commas between them.
     case list
 
-    /// What may be written, for a person.
+    /// The allowed values, for people to read.
     package var allowed: String {
         switch self {
         case .text: "a text"
@@ -32,7 +32,7 @@ package enum SettingForm: Sendable, Hashable {
         }
     }
 
-    /// Why the text is no such value; nil where it is one.
+    /// Returns the reason that a text is no such value; nil if it is one.
     func mistake(in text: String) -> String? {
         let isMet =
             switch self {

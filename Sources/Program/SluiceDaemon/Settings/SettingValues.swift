@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Sluice
 
-/// The values of one endpoint, or of the daemon, in their types. What a setting may be has been checked before.
+/// The values of one endpoint, or of the daemon, in their types. The forms of the values have been checked before.
 package struct SettingValues {
     private let settings: Settings
     private let endpoint: String
@@ -21,10 +21,10 @@ package struct SettingValues {
     package func duration(_ key: String) -> Duration { text(key).flatMap(DurationText.duration) ?? .zero }
     package func origin(_ key: String) -> String { settings.value(key, of: endpoint)?.origin.description ?? "" }
 
-    /// A path: relative to the file where it stands in the file, and to the working folder otherwise.
+    /// Returns a path: a value of the file is relative to the file, any other to the working folder.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for `credential:NAME` where the service manager has handed
-    ///   over no such file.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for `credential:NAME` if the service manager has provided no
+    ///   such file.
     package func path(_ key: String) throws -> String? {
         guard let value = settings.value(key, of: endpoint) else { return nil }
         let text = value.text

@@ -4,10 +4,10 @@ internal import SluiceConfiguration
 internal import SluiceCore
 internal import Synchronization
 
-/// The configuration as it counts: flags over the environment over the file over what is built in. Each value knows where
-/// it comes from.
+/// The effective configuration: flags override the environment, the environment the file, and the file the defaults.
+/// Each value has its origin.
 package struct Settings: Sendable {
-    /// Where a value comes from.
+    /// The origin of a value.
     package enum Origin: Sendable, Hashable, CustomStringConvertible {
         /// A flag, with its name.
         case flag(String)
@@ -26,7 +26,7 @@ package struct Settings: Sendable {
         }
     }
 
-    /// A value and where it comes from.
+    /// A value and its origin.
     package struct Value: Sendable, Hashable {
         package var texts: [String]
         package var origin: Origin
@@ -40,13 +40,13 @@ package struct Settings: Sendable {
     package let path: String?
     private let values: [String: Value]
 
-    /// Puts the sources together.
+    /// Merges the sources.
     ///
     /// - Parameters:
-    ///   - flags: values that were given as flags, by key.
+    ///   - flags: the flags' values, by key.
     ///   - environment: the process's variables.
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the flag, the variable or the place in the file,
-    ///   and what is allowed.
+    ///   and the allowed values.
     package init(_ file: SettingsFile, flags: [String: [String]] = [:], environment: [String: String]) throws {
         path = file.path
         endpoints = file.endpoints.isEmpty ? [""] : file.endpoints
@@ -66,7 +66,7 @@ package struct Settings: Sendable {
             guard let setting = known[key] else { continue }
             for text in value.texts {
                 guard let mistake = setting.form.mistake(in: text) else { continue }
-                // A secret is not repeated, also where it cannot be one.
+                // A refused secret is not repeated in the error.
                 let reason = setting.isSecret ? "is no valid value" : mistake
                 if case .flag(let name) = value.origin { throw SluiceError(.invalidArgument, "\(name) \(reason)") }
                 throw SluiceError(.invalidArgument, "\(value.origin): \(key) \(reason)")
@@ -75,7 +75,7 @@ package struct Settings: Sendable {
         values = found
     }
 
-    /// Asks the sources for every value, and notes which of them has it.
+    /// Reads every value from the sources, and records its source.
     private static func look(
         for known: [String: Setting], _ file: SettingsFile, _ flags: [String: [String]],
         _ environment: [String: String]
@@ -122,7 +122,7 @@ package struct Settings: Sendable {
         return found
     }
 
-    /// A value; where none is given, what counts for all endpoints, then what is built in.
+    /// Returns an endpoint's value, else the value for all endpoints, else the default.
     package func value(_ key: String, of endpoint: String = "") -> Value? {
         if !endpoint.isEmpty, let value = values["endpoints.\(endpoint).\(key)"] { return value }
         if let value = values[key] { return value }
@@ -130,7 +130,7 @@ package struct Settings: Sendable {
     }
 }
 
-/// Notes which source had the value that was asked for last.
+/// Records the source of the value read last.
 private final class OriginReporter: AccessReporter {
     private let last = Mutex(0)
 

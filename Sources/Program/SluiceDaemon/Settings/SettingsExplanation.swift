@@ -1,11 +1,11 @@
 package import SluiceCore
 
-/// The configuration as it counts, for people and as JSON: each value with where it comes from, secrets by that alone.
+/// The effective configuration as text and as JSON: each value with its origin; of a secret the origin only.
 package enum SettingsExplanation {
     /// One value.
     package struct Line: Sendable, Hashable {
         package var key: String
-        /// Nil for a secret, and where nothing is given.
+        /// Nil for a secret, and for a setting without a value.
         package var value: String?
         package var origin: String
         package var about: String

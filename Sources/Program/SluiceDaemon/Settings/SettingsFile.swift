@@ -4,7 +4,7 @@ internal import SluiceCore
 
 /// A configuration file, read strictly: every key is known, every value has its form, and every refusal has the place.
 package struct SettingsFile {
-    /// What an endpoint has besides single values.
+    /// The mappings of an endpoint, next to its single values.
     package struct Shapes {
         package var tables: ConfigurationNode?
         package var queries: ConfigurationNode?
@@ -14,7 +14,7 @@ package struct SettingsFile {
 
     private static let shapes = ["tables", "queries", "migrations", "odata"]
 
-    /// The file's path; nil where there is none.
+    /// The file's path; nil if there is none.
     package let path: String?
     /// The values, by key; those of an endpoint `a` begin with `endpoints.a.`.
     private(set) var values: [String: ConfigurationNode] = [:]
@@ -23,12 +23,12 @@ package struct SettingsFile {
     /// The names of the endpoints, in order; none where the file has one endpoint without a name.
     package private(set) var endpoints: [String] = []
 
-    /// No file.
+    /// Creates the settings of no file.
     package init() { path = nil }
 
     /// Reads a file.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` with file, line, column and what is allowed.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` with file, line, column and the allowed values.
     package init(path: String) throws {
         self.path = path
         let root = try ConfigurationFile(path: path).root()

@@ -3,12 +3,12 @@ package import Sluice
 package import SluiceLua
 internal import SluicePluginTools
 
-/// One record's story: its copies, the changes that wait for it, and what happened to it, the oldest first.
+/// One record's story: its copies, its pending operations, and its events, oldest first.
 package enum RecordStory {
-    /// The story as JSON: `table`, `id`, `local`, `base`, `server`, `operations` and `events`, each of those with `at`,
-    /// `what` and `text`. A copy that is not there is null; `base` and `server` are kept only while changes wait.
+    /// The story as JSON: `table`, `id`, `local`, `base`, `server`, `operations` and `events`, each event with `at`,
+    /// `what` and `text`. A missing copy is null; `base` and `server` exist only while operations are pending.
     ///
-    /// - Parameter decisions: what plugins decided; those about other records are left out.
+    /// - Parameter decisions: the decisions of plugins; those about other records are left out.
     package static func json(
         of id: RecordID, in table: String, _ context: SyncContext, decisions: [PluginDecision]
     ) async throws -> JSON {
@@ -28,7 +28,7 @@ package enum RecordStory {
         for decision in decisions where decision.table == table && decision.recordID == id {
             events.append(self.event(decision))
         }
-        // Events of one moment stay in the order in which they were found.
+        // Events of the same time keep their order.
         let ordered = events.enumerated().sorted {
             ($0.element.at, $0.offset) < ($1.element.at, $1.offset)
         }
@@ -65,8 +65,7 @@ package enum RecordStory {
         return (at, json)
     }
 
-    /// What the plugins of a session decided as far as the policy has it written to a file, the oldest first. A file
-    /// that was not written yet has none.
+    /// Returns the plugins' decisions from the policy's decision log, oldest first. A missing file counts as empty.
     package static func writtenDecisions(_ settings: ClientSettings) throws -> [PluginDecision] {
         guard let policy = settings.plugins?.policy, let log = try PluginPolicy(file: policy).decisionLog else {
             return []

@@ -1,16 +1,16 @@
 internal import Foundation
 
-/// A program that is run for what it prints. It has a process group of its own, so that it ends with all that it has
-/// started, and no signal is blocked or ignored in it: threads of this process block most of them.
+/// A program that is run for its output. It has its own process group, so that its children end with it. Its signal
+/// mask is reset, because threads of this process block most signals.
 struct ChildProgram: Sendable {
     /// The end of a program.
     enum End: Sendable {
-        /// By itself: its status, and what it printed.
+        /// The program exited: its status and its output.
         case exited(Int32, [UInt8])
-        /// By a signal of somebody else.
+        /// Another process ended it with a signal.
         case signalled
         case notStarted
-        /// It took too long, printed too much, or was not wanted any more, and was killed.
+        /// It was killed because it took too long, printed too much, or was no longer wanted.
         case late, tooLong, stopped
     }
 
@@ -45,7 +45,7 @@ struct ChildProgram: Sendable {
                 if count > 0 { bytes += piece[..<count] }
                 isOpen = count > 0
             }
-            // One that has ended may have left others, which keep its output open: they are not waited for.
+            // Children of an ended program may keep its output open; they are not waited for.
             if !isReady || !isOpen, waitpid(process, &status, WNOHANG) == process { return Self.end(status, bytes) }
             let fault: End? =
                 if bytes.count > mostBytes { .tooLong } else if isStopped() {
@@ -63,7 +63,7 @@ struct ChildProgram: Sendable {
         status & 0x7F == 0 ? .exited(status >> 8 & 0xFF, bytes) : .signalled
     }
 
-    /// Starts it with an empty input, and without an output for errors.
+    /// Starts the program with an empty input, and discards its error output.
     private func spawn() -> (process: pid_t, output: Int32)? {
         guard let program = command.first else { return nil }
         var ends: [Int32] = [-1, -1]

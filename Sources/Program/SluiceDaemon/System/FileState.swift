@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// What changes of a file when somebody writes to it, or puts another in its place: links are followed.
+/// The inode, size and time of a file, which change when it is written or replaced. Links are followed.
 struct FileState: Equatable, CustomStringConvertible {
     private let number: UInt64
     let size: UInt64
     private let changed: Date
 
-    /// - Returns: nil where there is no such file.
+    /// - Returns: nil if there is no such file.
     init?(_ path: String) {
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard let facts = try? FileManager.default.attributesOfItem(atPath: target),

@@ -14,7 +14,7 @@ enum NetworkChanges {
         var groups: UInt32 = NetworkChanges.groups
     }
 
-    /// Calls `changed` until the task is cancelled; returns at once where the kernel gives no messages.
+    /// Calls `changed` until the task is cancelled; returns at once if the kernel provides no messages.
     static func follow(_ changed: @Sendable () -> Void) async {
         let kind = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let descriptor = socket(AF_NETLINK, kind, route)

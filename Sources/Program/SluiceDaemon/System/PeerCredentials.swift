@@ -2,13 +2,13 @@ internal import Foundation
 internal import NIOCore
 internal import Sluice
 
-/// Who is at the other end of a Unix socket, as the kernel says (`SO_PEERCRED`): nothing that the peer could make up.
+/// The process at the other end of a Unix socket, from the kernel (`SO_PEERCRED`), so that the peer cannot forge it.
 struct PeerCredentials: Sendable, Hashable {
     var process: Int32
     var user: UInt32
     var group: UInt32
 
-    /// The peer of a connection; nil where that is no Unix socket.
+    /// Reads the peer of a connection; nil if it is no Unix socket.
     static func of(_ channel: any Channel) async -> PeerCredentials? {
         guard case .unixDomainSocket = channel.localAddress, let channel = channel as? any SocketOptionProvider else {
             return nil
@@ -19,14 +19,14 @@ struct PeerCredentials: Sendable, Hashable {
     }
 }
 
-/// Who may use a Unix socket: root, the daemon's own user, the users that are listed, and the members of a group.
+/// The permitted users of a Unix socket: root, the daemon's own user, the listed users, and a group's members.
 package struct SocketRule: Sendable, Hashable {
     private let users: Set<UInt32>
-    /// The group that the socket's file is given to.
+    /// The group of the socket's file.
     let group: UInt32?
     private let members: Set<UInt32>
-    /// The mode of the socket's file. Where users are listed the file admits all: they need not be of its group. Whoever
-    /// connects is asked for by the kernel's word all the same.
+    /// The mode of the socket's file. With listed users it admits everyone, because they need not be in the file's
+    /// group. The peer's credentials are checked in any case.
     let mode: mode_t
 
     /// - Throws: ``SluiceError`` of code `invalidArgument` for users and groups that this machine does not know.

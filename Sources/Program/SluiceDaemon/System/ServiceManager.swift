@@ -1,12 +1,12 @@
 internal import Dispatch
 internal import Foundation
 
-/// The service manager's notifications, as `sd_notify(3)` describes them: one datagram to the socket that `NOTIFY_SOCKET`
-/// names. Without that variable nothing is sent. A manager that does not read is waited for no longer than a second, and not
-/// at all with what is said again.
+/// The service manager's notifications, as `sd_notify(3)` describes them: one datagram to the socket that
+/// `NOTIFY_SOCKET` names. Without that variable nothing is sent. A notification waits one second at most for a manager
+/// that does not read; a repeated one does not wait.
 package struct ServiceManager: Sendable {
     private let path: String?
-    /// How often the watchdog wants to hear: half of what it allows; nil where there is none.
+    /// The interval of watchdog notifications, half of the allowed one; nil without a watchdog.
     let watchdogInterval: Duration?
 
     package init(_ environment: [String: String]) {
@@ -16,7 +16,7 @@ package struct ServiceManager: Sendable {
         watchdogInterval = isForUs ? limit.map { .microseconds($0 / 2) } : nil
     }
 
-    /// Whether one has started the process.
+    /// Whether a service manager has started the process.
     var isPresent: Bool { path != nil }
 
     func ready(_ status: String) { send("READY=1\nSTATUS=\(status)") }
@@ -38,7 +38,7 @@ package struct ServiceManager: Sendable {
         let flags = Int32(MSG_NOSIGNAL) | (waits ? 0 : Int32(MSG_DONTWAIT))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // A name that begins with @ is of the abstract namespace: a NUL takes its place.
+        // A leading @ means the abstract namespace, where a NUL replaces it.
         var bytes = Array(path.utf8)
         if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
         guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return }

@@ -2,20 +2,20 @@ internal import Foundation
 internal import Sluice
 internal import SluiceConfiguration
 
-/// A daemon's claim to a store: a lock of the kernel on a file beside the store, which says who holds it. It ends with the
-/// process, however that ends.
+/// A daemon's claim to a store: a kernel lock on a file beside the store, with the holder's details in it. The lock
+/// ends with the process, even after a crash.
 package struct StoreHold: ~Copyable {
-    /// Who holds a store.
+    /// The daemon that holds a store.
     package struct Holder: Sendable, Hashable {
         package var process: Int
-        /// The holder's configuration file; nil where it has none.
+        /// The holder's configuration file; nil if it has none.
         package var configuration: String?
-        /// The socket by which it is controlled.
+        /// The path of its control socket.
         package var socket: String?
-        /// The name of the daemon's endpoint to which the store belongs; empty where it has a single one.
+        /// The daemon's endpoint for the store; empty if it has a single one.
         package var endpoint: String
 
-        /// For an error message.
+        /// The holder's description in error messages.
         package var description: String {
             "the daemon with process id \(process)"
                 + (configuration.map { ", which runs with \(PlainText.line($0))" } ?? "")
@@ -25,7 +25,7 @@ package struct StoreHold: ~Copyable {
     private let descriptor: Int32
     private let path: String
 
-    /// The file beside the store itself, whatever symbolic links lead to that, which need not be there yet.
+    /// Returns the path beside the store itself, with symbolic links resolved. The store need not exist yet.
     private static func path(_ store: String) -> String {
         var url = URL(fileURLWithPath: store)
         for _ in 0..<32 {
@@ -38,8 +38,8 @@ package struct StoreHold: ~Copyable {
 
     /// Claims a store.
     ///
-    /// - Throws: ``SluiceError`` of code `storeBusy` that names the daemon which has it, of a store code where the file
-    ///   cannot be written.
+    /// - Throws: ``SluiceError`` of code `storeBusy` that names the holding daemon; of a store code if the file cannot
+    ///   be written.
     package init(store: String, _ holder: Holder) throws {
         let path = Self.path(store)
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o640)
@@ -66,20 +66,20 @@ package struct StoreHold: ~Copyable {
     }
 
     deinit {
-        // A child process that begins at this moment has the descriptor too until it runs its program.
+        // A child process forked at this moment shares the descriptor until it runs its program.
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// Whether the file that is locked is still the one that others find.
+    /// Whether the locked file is still the one at the path.
     var isInPlace: Bool { FileIdentity(path).map { $0 == FileIdentity(descriptor: descriptor) } ?? false }
 
-    /// The daemon that holds a store; nil where none does.
+    /// Returns the daemon that holds a store; nil if none does.
     package static func holder(of store: String) -> Holder? {
         let descriptor = open(path(store), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        // A lock that can be had is held by nobody, whatever the file says of a daemon that was.
+        // A free lock has no holder, even if the file still names a former daemon.
         guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return nil }
         var bytes = [UInt8](repeating: 0, count: 4096)
         let count = pread(descriptor, &bytes, bytes.count, 0)

@@ -1,7 +1,7 @@
 internal import Sluice
 internal import Tracing
 
-/// A span as it is exported.
+/// A completed span, ready for export.
 struct EndedSpan: Sendable {
     static let mostEvents = 16
 
@@ -16,7 +16,7 @@ struct EndedSpan: Sendable {
     var events: [SpanEvent] = []
     var status: SpanStatus?
 
-    /// The span in OTLP's JSON (opentelemetry-proto, `trace.proto`): identifiers in hexadecimal digits, numbers of 64 bits
+    /// The span in OTLP's JSON (opentelemetry-proto, `trace.proto`): identifiers in hexadecimal digits, 64-bit numbers
     /// as texts.
     var json: JSON {
         var json: JSON = [
@@ -60,7 +60,7 @@ struct EndedSpan: Sendable {
         return JSON(list.sorted { $0.0 < $1.0 }.map { ["key": JSON($0.0), "value": $0.1] as JSON })
     }
 
-    /// A value; nil for a kind that sync does not use.
+    /// Returns an attribute's value as JSON; nil for a kind that sync does not use.
     private static func json(_ value: SpanAttribute) -> JSON? {
         switch value {
         case .int32(let number): ["intValue": JSON(String(number))]
@@ -74,7 +74,7 @@ struct EndedSpan: Sendable {
 }
 
 enum ErrorCode {
-    /// What kind of error it is, without its text.
+    /// Returns the kind of an error without its text, which may hold a record's content.
     static func of(_ error: any Error) -> String {
         (error as? SluiceError)?.code.description ?? String(describing: type(of: error))
     }

@@ -38,7 +38,7 @@ struct ExportTracer: Tracer {
     }
 }
 
-/// A span that runs.
+/// A span in progress.
 final class ExportSpan: Span {
     let context: ServiceContext
     private let queue: SpanQueue
@@ -68,7 +68,7 @@ final class ExportSpan: Span {
         }
     }
 
-    /// Notes the error's code alone: its text may have a record's content in it.
+    /// Records only the error's code, because its text may hold a record's content.
     func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {

@@ -7,8 +7,8 @@ internal import NIOHTTP1
 internal import Sluice
 internal import Synchronization
 
-/// Spans that wait to be exported. A collector that is away costs no memory without end: what is too much is left out
-/// and counted.
+/// Spans waiting for export. The queue is bounded, so that an unreachable collector does not fill the memory: surplus
+/// spans are dropped and counted.
 final class SpanQueue: Sendable {
     private static let most = 4096
 
@@ -26,7 +26,7 @@ final class SpanQueue: Sendable {
         if !fits { leftOut(1) }
     }
 
-    /// The next spans, at most as many; they are taken out.
+    /// Removes and returns the next spans, up to the given number.
     func take(_ count: Int) -> [EndedSpan] {
         spans.withLock { spans in
             let taken = Array(spans.prefix(count))
@@ -50,7 +50,7 @@ struct SpanExport: Sendable {
     private let service: String
     private let logger: Logger
 
-    /// The export that the configuration asks for; nil where it asks for none.
+    /// Creates the export of the configuration; nil if it asks for none.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for an address that is not valid.
     init?(_ values: SettingValues, logger: Logger, metrics: any MetricsFactory) throws {
@@ -68,10 +68,10 @@ struct SpanExport: Sendable {
         queue = SpanQueue(metrics: metrics)
     }
 
-    /// Sends until the task is cancelled, and what is left then.
+    /// Sends spans until the task is cancelled, and then the remaining ones.
     func run() async {
         while (try? await Task.sleep(for: Self.interval)) != nil { await flush() }
-        // The task is cancelled, which the client would take for the end of its request too.
+        // In this cancelled task the client would cancel its request too.
         await Task { await flush() }.value
     }
 
@@ -86,7 +86,7 @@ struct SpanExport: Sendable {
         }
     }
 
-    /// The document for those spans.
+    /// Returns the OTLP document of the spans.
     func document(_ spans: [EndedSpan]) -> JSON {
         [
             "resourceSpans": [

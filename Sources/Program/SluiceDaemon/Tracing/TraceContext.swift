@@ -1,14 +1,14 @@
 internal import Sluice
 internal import Tracing
 
-/// Which trace a span belongs to, as W3C Trace Context and OTLP have it.
+/// The identifiers of a span and its trace, as in W3C Trace Context and OTLP.
 struct TraceContext: Sendable, Hashable {
     /// 16 bytes in hexadecimal digits.
     let trace: String
     /// 8 bytes in hexadecimal digits.
     let span: String
 
-    /// A span of the same trace, or the first of a new one.
+    /// Creates a span of the parent's trace, or the first of a new trace.
     init(child parent: TraceContext?) {
         trace = parent?.trace ?? Self.chance(2)
         span = Self.chance(1)
@@ -24,7 +24,7 @@ struct TraceContext: Sendable, Hashable {
         (trace, span) = (String(parts[1]), String(parts[2]))
     }
 
-    /// The field that carries it on, sampled.
+    /// The value of the `traceparent` field, with the sampled flag.
     var parent: String { "00-\(trace)-\(span)-01" }
 
     private static func isDigits(_ text: Substring, _ count: Int) -> Bool {

@@ -2,9 +2,9 @@ internal import Sluice
 internal import SluiceLua
 internal import SluicePluginTools
 
-/// Conflicts that are held: what each side changed, what plugins would decide, and the decision of whoever looks.
+/// Shows held conflicts with each side's changes and the plugins' decisions, and carries out the operator's.
 struct ConflictView: Sendable {
-    /// How many are shown; each asks the plugins.
+    /// The most conflicts shown, because each asks the plugins.
     private static let most = 50
 
     private let session: ClientSession
@@ -16,7 +16,7 @@ struct ConflictView: Sendable {
         plugins = PluginsView(endpoint)
     }
 
-    /// The conflicts, the first in the queue first.
+    /// Returns the conflicts in the queue's order.
     func conflicts() async throws -> JSON {
         let held = try await context.queue.operations(QueueFilter(states: [.parked])).filter(\.isHeldConflict)
         var conflicts = JSON.array
@@ -37,7 +37,7 @@ struct ConflictView: Sendable {
 
     private func conflict(_ operation: TableOperation) async throws -> Conflict {
         let copies = try await context.queue.copies(of: operation)
-        // What was stored as the reason is for reading: it may lack credentials that the record has.
+        // The mirror comes first: the record stored with the failure may lack redacted credentials.
         let server = copies.mirror ?? operation.failure?.serverRecord
         let isDeleted = server.map { $0[context.options.dialect.columns.deleted] == true } ?? true
         return Conflict(
@@ -46,7 +46,7 @@ struct ConflictView: Sendable {
             isDeletedOnServer: isDeleted)
     }
 
-    /// What each plugin that is asked about such a conflict would decide, in the order in which they are asked.
+    /// Returns the decision of each plugin for the conflict, in the chain's order.
     private func previews(_ conflict: Conflict) async throws -> JSON {
         var previews = JSON.array
         for plan in try plugins.order(.conflict) {
@@ -74,8 +74,9 @@ struct ConflictView: Sendable {
         return previews
     }
 
-    /// Decides: `decision` is `server`, `client`, `delete`, or `merge` with `fields`, which says for each field whose
-    /// value it gets, `{"side": "local"}`, `base` or `server`, or the JSON text of another one, `{"text": "5"}`.
+    /// Resolves a conflict: `decision` is `server`, `client`, `delete`, or `merge` with `fields`. A field's entry names
+    /// the side of its value, `{"side": "local"}`, `base` or `server`, or gives another value as JSON text, `{"text":
+    /// "5"}`.
     func resolve(_ body: JSON) async throws -> JSON {
         let id = try body.text("id")
         guard let operation = try await context.queue.operation(id) else {
@@ -93,8 +94,8 @@ struct ConflictView: Sendable {
         return .object
     }
 
-    /// The record with what was chosen for each field, and without a choice what only one side changed. The values themselves have not been through the page,
-    /// those aside that were written there.
+    /// Returns the record with the chosen values; a field without a choice gets the value of the only side that changed
+    /// it, or the server's. Chosen values come from the stored copies: the page sends only those typed by hand.
     private func merged(_ conflict: Conflict, _ fields: JSON) throws -> JSON {
         guard var record = conflict.merged(preferring: .server), let client = conflict.client else {
             throw SluiceError(.invalidArgument, "there are no two records to merge: one side deleted it")

@@ -1,20 +1,20 @@
 package import Sluice
 
-/// The fields of a record's copies side by side, each value as its JSON text, with who changed it.
+/// The fields of a record's copies side by side, each value as its JSON text, with the side that changed it.
 package struct FieldComparison {
     let dialect: Dialect
     var base: JSON?
     var local: JSON?
     var server: JSON?
 
-    /// Whether the copies differ in the property. A copy that is not there differs in nothing, and null is the same as no
-    /// value: servers differ in which of the two they write.
+    /// Whether the copies differ in the property. A missing copy differs in nothing. Null equals a missing value,
+    /// because servers write either of them.
     package static func differ(_ copies: [JSON?], in name: PropertyName) -> Bool {
         let values = copies.compactMap { $0.map { $0[name] ?? .null } }
         return values.dropFirst().contains { $0 != values[0] }
     }
 
-    /// Whether the server or the engine sets the property, and no one else.
+    /// Whether only the server or the engine sets the property.
     private func isSystem(_ name: PropertyName) -> Bool {
         let columns = dialect.columns
         return dialect.isSystemProperty(name) || name == columns.id || name == dialect.createdAtColumn

@@ -2,8 +2,8 @@ internal import Sluice
 internal import SluiceLua
 internal import SluicePluginTools
 
-/// Tries a changed script before it is switched on: its fixtures run, and what the plugin has decided is asked of it
-/// again. Nothing of it reaches the plugins that serve, the store or a server.
+/// Tries a changed script before it is switched on: runs its fixtures and repeats the plugin's earlier decisions. A
+/// trial does not affect the serving plugins, the store or a server.
 struct PluginTrial: Sendable {
     private let plugins: PluginsView
 

@@ -2,7 +2,7 @@ internal import Sluice
 internal import SluiceLua
 internal import SluicePluginTools
 
-/// The plugins that serve: their order, what they have done and cost, and what they decided last.
+/// The serving plugins: their order, their calls and cost, and their latest decisions.
 struct PluginsView: Sendable {
     private static let mostDecisions = 100
 
@@ -10,7 +10,7 @@ struct PluginsView: Sendable {
 
     init(_ endpoint: InspectedEndpoint) { session = endpoint.session }
 
-    /// The plugins that are asked in a chain, in that order.
+    /// Returns the plugins of a chain, in the order of their calls.
     func order(_ chain: HookChain) throws -> [PluginPlan] { try ordered(chain).map(\.link) }
 
     private func ordered(_ chain: HookChain) throws -> [Ordered<PluginPlan>] {
@@ -22,7 +22,7 @@ struct PluginsView: Sendable {
             links, known: Set(plans.map(\.name)).union(hidden.known), narrowestFirst: chain == .conflict)
     }
 
-    /// What the policy's file says: which plugins it names, those that are off too, and whose values are hidden.
+    /// The names of all plugins in the policy's file, disabled ones included, and the hidden fields.
     private var hidden: (known: Set<String>, fields: Set<PropertyName>) {
         guard let path = session.settings.plugins?.policy, let policy = try? PluginPolicy(file: path) else {
             return ([], [])
@@ -30,8 +30,8 @@ struct PluginsView: Sendable {
         return (Set(policy.plans.map(\.name)), Set((policy.decisionLog?.hidden ?? []).map { PropertyName($0) }))
     }
 
-    /// What plugins decided since the daemon began or loaded them anew, the oldest first; fields that the policy hides
-    /// are hidden here too.
+    /// Returns the plugins' decisions since they were loaded, oldest first. Fields that the policy hides are hidden
+    /// here too.
     func decisions() async throws -> [PluginDecision] {
         let decisions = await session.plugins?.decisions ?? []
         return DecisionFile(decisions).hiding(hidden.fields).decisions

@@ -1,6 +1,6 @@
 internal import Sluice
 
-/// The queue, and what an operator can do about a change in it.
+/// The queue, and an operator's actions on its operations.
 struct QueueView: Sendable {
     private static let page = 100
 
@@ -9,7 +9,7 @@ struct QueueView: Sendable {
 
     init(_ endpoint: InspectedEndpoint) { context = endpoint.session.context }
 
-    /// A page of the queue in the order in which it will be sent, with what was given up last.
+    /// Returns a page of the queue in sending order, with the latest abandoned operations.
     func queue(skip: Int) async throws -> JSON {
         guard skip >= 0 else { throw SluiceError(.invalidArgument, "skip cannot be negative") }
         let operations = try await queue.operations(skip: skip, top: Self.page)
@@ -28,7 +28,7 @@ struct QueueView: Sendable {
         ]
     }
 
-    /// One operation with the fields of its record, and what it sends as text that can be edited.
+    /// Returns one operation with the fields of its record, and its body as editable text.
     func operation(_ id: String) async throws -> JSON {
         guard let operation = try await queue.operation(id) else {
             throw SluiceError(.invalidArgument, "there is no such operation in the queue")
@@ -65,7 +65,7 @@ struct QueueView: Sendable {
 }
 
 extension TableOperation {
-    /// The operation as the page shows it, without what it sends.
+    /// The operation as the page shows it, without its body.
     var shown: JSON {
         var json: JSON = [
             "id": JSON(id), "table": JSON(table), "record": JSON(recordID), "kind": JSON(kind.rawValue),

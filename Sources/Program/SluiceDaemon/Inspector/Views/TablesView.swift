@@ -2,9 +2,9 @@ internal import Sluice
 
 /// Tables and their rows as the store has them.
 struct TablesView: Sendable {
-    /// How many rows are shown at once.
+    /// The number of rows on a page.
     private static let page = 50
-    /// How many waiting changes of a table are looked at for its rows' marks.
+    /// The most pending operations of a table that are read for its rows' marks.
     private static let mostMarks = 1000
 
     private let session: ClientSession
@@ -16,7 +16,7 @@ struct TablesView: Sendable {
         plugins = PluginsView(endpoint)
     }
 
-    /// The tables with how many rows each has, what waits, and how far its queries have been pulled.
+    /// Returns the tables with their row counts, pending operations, and the cursors of their queries.
     func tables() async throws -> JSON {
         let cursors = try await context.status().cursors
         var tables = JSON.array
@@ -35,9 +35,9 @@ struct TablesView: Sendable {
         return ["tables": tables]
     }
 
-    /// A page of a table's rows in the order of their ids.
+    /// Returns a page of a table's rows in the order of their ids.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a table that is not declared and a filter that is not valid.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for an undeclared table and an invalid filter.
     func rows(of name: String, filter: String?, skip: Int) async throws -> JSON {
         try require(name)
         guard skip >= 0 else { throw SluiceError(.invalidArgument, "skip cannot be negative") }

@@ -169,7 +169,7 @@ public struct Principal: Sendable, Hashable {
 
 /// A file with a JWK set, which is read again when it has changed.
 final class KeyFile: Sendable {
-    /// The properties of a file that change when somebody writes to it or replaces it.
+    /// The properties of a file that change when it is written or replaced.
     private struct State: Equatable {
         private let number: [Int64]
 

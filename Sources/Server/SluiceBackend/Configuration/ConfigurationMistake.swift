@@ -72,7 +72,7 @@ extension BackendConfiguration {
 }
 
 extension BackendConfiguration {
-    /// Whether the text begins with a letter and goes on with letters, digits and `_`, all of ASCII.
+    /// Whether the text is an ASCII letter followed by ASCII letters, digits and `_`.
     static func isIdentifier(_ text: String) -> Bool {
         guard let first = text.utf8.first, first | 0x20 >= 0x61, first | 0x20 <= 0x7A else { return false }
         return text.utf8.allSatisfy { byte in

@@ -48,7 +48,7 @@ extension ODataReply {
     init(_ refusal: Refusal, _ version: ServiceVersion, _ head: HTTPRequest, _ target: RequestTarget) {
         self.init(refusal.status)
         headers = refusal.headers
-        // The tables' wires have no refusals with lists.
+        // A refusal's answer shows no entity, so it has no tag.
         headers[.eTag] = nil
         let reason: String
         switch refusal.content {

@@ -95,7 +95,7 @@ final class PatienceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         (deadline, look) = (nil, nil)
     }
 
-    // MARK: What comes
+    // MARK: Reading
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -142,7 +142,7 @@ final class PatienceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    // MARK: What goes
+    // MARK: Writing
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .end = unwrapOutboundIn(data) {

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Notifies change streams of their table's changes. A waiting stream costs only a continuation in a list. After a
 /// commit there is one check of the database for each table with streams, for any number of streams.
 final class CommitSignals: Sendable {
-    /// The reason that a waiting stream is resumed.
+    /// The reason for resuming a waiting stream.
     enum Reason: Sendable {
         /// The table has changed.
         case changed

@@ -2,24 +2,24 @@ internal import CLibPQ
 internal import Foundation
 package import SluiceCore
 
-/// Where a PostgreSQL database is and how it is spoken to: a URL `postgres://…` as libpq takes it, with a few parameters
-/// of Sluice's own. What is printed of it never shows user, password or parameters.
+/// The address of a PostgreSQL database: libpq's URL `postgres://…` with a few parameters of Sluice's own. The printed
+/// form never shows user, password or parameters.
 package struct PostgresAddress: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// What is given to libpq, by name.
+    /// The parameters for libpq, by name.
     let options: [Option]
-    /// Whether a pooler gives each transaction another connection of the server: statements are not prepared for later
-    /// then, and nobody listens.
+    /// Whether a pooler gives each transaction another server connection. Prepared statements and `LISTEN` are then not
+    /// used, because they belong to one connection.
     package let isPooled: Bool
-    /// How many connections read.
+    /// The number of connections for reads.
     package let readers: Int
-    /// How long one statement may take.
+    /// The longest time of one statement.
     package let statementTimeout: Duration
-    /// For how long an answer is waited for: longer than the server lets a statement. A request that has not had its turn by
-    /// then is refused.
+    /// The longest wait for an answer, more than the server's limit for a statement. A request still queued by then is
+    /// refused.
     package var patience: Duration { statementTimeout + .seconds(5) }
-    /// Hosts, port and database.
+    /// The hosts, the port and the database.
     package let description: String
 
     package var debugDescription: String { description }
@@ -30,7 +30,7 @@ package struct PostgresAddress: Sendable, Hashable, CustomStringConvertible, Cus
         var value: String
     }
 
-    /// The schemes of such URLs.
+    /// The schemes of PostgreSQL URLs.
     package static func isAddress(_ text: String) -> Bool {
         text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
     }
@@ -38,10 +38,10 @@ package struct PostgresAddress: Sendable, Hashable, CustomStringConvertible, Cus
     /// Reads a URL. Besides libpq's parameters it takes `pooler=transaction`, `readers=1…64` and
     /// `statement_timeout=SECONDS`.
     ///
-    /// The server's certificate is checked (`sslmode=verify-full`) unless the URL says otherwise or the server is on this
-    /// machine.
+    /// The server's certificate is checked (`sslmode=verify-full`), unless the URL disables this or the server is
+    /// local.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument`. It shows no part of the URL.
+    /// - Throws: ``SluiceError`` of code `invalidArgument`. Its message has no part of the URL.
     package init(_ url: String) throws(SluiceError) {
         func refusal(_ reason: String) -> SluiceError {
             SluiceError(.invalidArgument, "the database's URL: \(reason)")
@@ -100,7 +100,7 @@ package struct PostgresAddress: Sendable, Hashable, CustomStringConvertible, Cus
     private static func parse(_ url: String) throws(SluiceError) -> [Option] {
         var message: UnsafeMutablePointer<CChar>?
         guard let list = PQconninfoParse(url, &message) else {
-            // What libpq says of it may repeat it.
+            // libpq's message may quote the URL with its password.
             PQfreemem(message)
             throw SluiceError(
                 .invalidArgument,

@@ -4,19 +4,19 @@ package import SluiceCore
 
 /// One connection to a PostgreSQL server, for one thread at a time.
 ///
-/// Failures are thrown as ``PostgresFailure``. After one with ``PostgresFailure/isBroken`` the connection is of no use any
-/// more. No call waits for ever: a server that does not answer in time is left.
+/// Failures are thrown as ``PostgresFailure``. After one with ``PostgresFailure/isBroken`` the connection is no longer
+/// usable. Every call has a time limit: the connection to an unresponsive server is closed.
 package final class PostgresConnection {
     package let address: PostgresAddress
     private var handle: OpaquePointer?
-    /// The statements that the server knows by a name, by their text and the kinds of their values.
+    /// The names of the prepared statements, by their text and the kinds of their values.
     private var prepared: [String: String] = [:]
-    /// How many statements that are no reads have been run.
+    /// The number of executed statements that are not reads.
     package private(set) var changes = 0
-    /// How many statements the server keeps for the connection.
+    /// The most prepared statements of the connection.
     private static let mostPrepared = 256
 
-    /// Connects.
+    /// Opens the connection, with the time limit of the address.
     package init(_ address: PostgresAddress) throws {
         self.address = address
         let names = address.options.map { strdup($0.name) }
@@ -41,8 +41,9 @@ package final class PostgresConnection {
         if !address.isPooled { try execute(Self.settings(isLocal: false)) }
     }
 
-    /// Sets what values and statements depend on, whatever the role, the database or the server sets: doubles with all
-    /// their digits, times and constants in their usual form. `isLocal` sets it for the open transaction alone.
+    /// Returns the statements that fix the forms of values against the defaults of the role, the database or the
+    /// server: doubles with all digits, times and constants in their standard form. `isLocal` limits them to the open
+    /// transaction.
     package static func settings(isLocal: Bool) -> String {
         [
             "client_encoding = 'UTF8'", "extra_float_digits = 3", "DateStyle = 'ISO, MDY'", "TimeZone = 'UTC'",
@@ -52,7 +53,8 @@ package final class PostgresConnection {
 
     deinit { close() }
 
-    /// libpq gives no SQLSTATE for a connection that was refused. What cannot get better by waiting is told by its words.
+    /// Returns an SQLSTATE for a refused connection, for which libpq gives none. Permanent errors are recognized by
+    /// their message.
     private static func state(of reason: String) -> String? {
         if reason.contains("authentication failed") || reason.contains("no pg_hba.conf entry") { return "28000" }
         if reason.contains("database") && reason.contains("does not exist") { return "3D000" }
@@ -71,7 +73,7 @@ package final class PostgresConnection {
     /// Whether the connection can still be used.
     package var isOpen: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
-    /// The text as a constant of SQL.
+    /// Returns the text as an SQL constant.
     package func literal(_ text: String) throws -> String {
         let handle = try open()
         guard !text.utf8.contains(0), let quoted = PQescapeLiteral(handle, text, text.utf8.count) else {
@@ -88,7 +90,7 @@ package final class PostgresConnection {
 
     // MARK: Statements
 
-    /// Runs several statements without values, in one turn; gives back a result for each.
+    /// Runs several statements without values in one round trip; returns a result for each.
     @discardableResult
     package func execute(_ sql: String) throws -> [PostgresResult] {
         let handle = try open()
@@ -96,9 +98,10 @@ package final class PostgresConnection {
         return try results()
     }
 
-    /// Runs one statement, with values for `$1`, `$2` and so on. A text is of the type that the statement wants there.
+    /// Runs one statement, with values for `$1`, `$2` and so on. The server infers the type of a text from the
+    /// statement.
     ///
-    /// - Parameter isKept: whether the server is to know the statement by a name from then on.
+    /// - Parameter isKept: whether the statement stays prepared for later calls.
     package func query(_ sql: String, _ values: [SQLValue] = [], isKept: Bool = true) throws -> PostgresResult {
         let handle = try open()
         let parameters = try PostgresParameters(values)
@@ -118,7 +121,7 @@ package final class PostgresConnection {
         return result
     }
 
-    /// The name by which the server knows the statement.
+    /// Returns the name of the prepared statement.
     private func statement(_ sql: String, _ parameters: PostgresParameters) throws -> String {
         let key = parameters.kinds + sql
         if let name = prepared[key] { return name }
@@ -151,8 +154,8 @@ package final class PostgresConnection {
         }
         if var failure {
             if !isOpen { failure.state = nil }
-            // A statement or a plan that the server has forgotten, because a column has another type, say: with the
-            // connection everything goes that was prepared on it.
+            // The server has dropped a statement or a plan, for example after a change of a column's type. Closing the
+            // connection drops all its prepared statements.
             if ["26000", "0A000"].contains(failure.state) { close() }
             throw failure
         }
@@ -162,7 +165,7 @@ package final class PostgresConnection {
     private func next(_ deadline: ContinuousClock.Instant) throws -> PostgresResult? {
         let handle = try open()
         while true {
-            // What does not fit into the socket goes on its way here.
+            // Sends the rest of a statement that did not fit into the socket's buffer.
             let flushed = PQflush(handle)
             if flushed < 0 { throw lost() }
             if flushed == 0, PQisBusy(handle) == 0 { break }
@@ -180,7 +183,7 @@ package final class PostgresConnection {
         return PQgetResult(handle).map(PostgresResult.init)
     }
 
-    /// The failure of a connection that is lost.
+    /// Returns the failure of a lost connection.
     private func lost() -> PostgresFailure {
         let reason = handle.flatMap { PQerrorMessage($0) }.map { String(cString: $0) } ?? "the connection is closed"
         close()
@@ -189,8 +192,8 @@ package final class PostgresConnection {
 
     // MARK: Notifications
 
-    /// Waits for notifications on the channels that the connection listens to, for that long at the most; says whether
-    /// there were any.
+    /// Waits for notifications on the connection's channels, at most for the given time; returns whether there were
+    /// any.
     package func waitForNotification(_ timeout: Duration) throws -> Bool {
         let handle = try open()
         var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
@@ -205,14 +208,14 @@ package final class PostgresConnection {
     }
 }
 
-/// A statement's values as libpq takes them: texts that end in a zero byte, and the types of those whose type the
-/// statement may not decide.
+/// A statement's values in libpq's form: texts that end in a zero byte, with the types of values that the server must
+/// not infer.
 struct PostgresParameters {
     /// A letter for the kind of each value.
     private(set) var kinds = ""
     let count: Int
     private var bytes: [CChar] = []
-    /// Where each text begins; nil for NULL.
+    /// The offset of each text; nil for NULL.
     private var starts: [Int?] = []
     private var types: [UInt32] = []
 

@@ -1,10 +1,10 @@
 package import SluiceCore
 
-/// What PostgreSQL, or libpq, said went wrong: the cause of a ``SluiceError`` of a store code.
+/// An error of PostgreSQL or libpq: the cause of a ``SluiceError`` of a store code.
 package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The SQLSTATE; nil where the connection is at fault.
+    /// The SQLSTATE; nil for a failure of the connection.
     package var state: String?
-    /// The server's own words. They may repeat values, so they are for logs of the operator alone.
+    /// The server's message. It may contain values, so it is for the operator's logs only.
     package var reason: String
 
     package init(state: String?, reason: String) {
@@ -14,17 +14,17 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
 
     package var description: String { state.map { "PostgreSQL \($0): \(reason)" } ?? reason }
 
-    /// The failure of what has waited for a connection for as long as it may.
+    /// The failure of a request that has waited too long for a connection.
     package static let tooLate = PostgresFailure(
         state: nil, reason: "what came before was not answered in time")
 
-    /// The SQLSTATE of a lock that was not free in time.
+    /// The SQLSTATE of a lock timeout.
     package static let lockTaken = "55P03"
 
-    /// Stands in the place of an SQLSTATE where TLS could not be agreed on: libpq has none for it.
+    /// The stand-in SQLSTATE for a failed TLS negotiation, for which libpq has none.
     static let untrusted = "TLS"
 
-    /// Whether the connection is lost with it.
+    /// Whether the failure has broken the connection.
     package var isBroken: Bool {
         guard let state else { return true }
         return state.hasPrefix("08") || ["57P01", "57P02", "57P03", "25P03"].contains(state)
@@ -33,12 +33,12 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
     /// Whether the same transaction may succeed if it is tried again.
     package var isTransient: Bool {
         guard let state, !isBroken else { return true }
-        // Serialization failures, deadlocks, locks, timeouts; statements and plans that the server has forgotten; a server
+        // Serialization failures, deadlocks, locks and timeouts; statements and plans dropped by the server; a server
         // that has become a replica.
         return state.hasPrefix("40") || [Self.lockTaken, "57014", "26000", "0A000", "25006", "53300"].contains(state)
     }
 
-    /// The error as the storage's user sees it. `address` tells which database.
+    /// Returns the error for the storage's caller. `address` names the database.
     package func error(_ address: PostgresAddress) -> SluiceError {
         let (code, message) = meaning(address)
         return SluiceError(code, message, cause: self)

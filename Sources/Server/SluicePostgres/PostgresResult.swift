@@ -1,7 +1,7 @@
 internal import CLibPQ
 package import SluiceCore
 
-/// The rows that a statement gave.
+/// The result rows of a statement.
 package final class PostgresResult {
     private let pointer: OpaquePointer
 
@@ -11,16 +11,16 @@ package final class PostgresResult {
 
     var status: ExecStatusType { PQresultStatus(pointer) }
 
-    /// What the statement was, and how many rows it changed: `UPDATE 3`.
+    /// The command with the number of changed rows: `UPDATE 3`.
     var command: String { PQcmdStatus(pointer).map { String(cString: $0) } ?? "" }
 
-    /// How many rows the statement changed.
+    /// The number of rows changed by the statement.
     package var changed: Int { PQcmdTuples(pointer).flatMap { Int(String(cString: $0)) } ?? 0 }
 
-    /// Whether it is that of a commit that was carried out.
+    /// Whether this is the result of a successful commit.
     package var isCommit: Bool { command == "COMMIT" }
 
-    /// The failure that the result is.
+    /// The failure of the statement.
     var failure: PostgresFailure {
         func field(_ code: Character) -> String? {
             PQresultErrorField(pointer, Int32(code.asciiValue ?? 0)).map { String(cString: $0) }
@@ -33,7 +33,7 @@ package final class PostgresResult {
 
     package func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(pointer, index(row), index(column)) == 1 }
 
-    /// The value's text; nil for NULL.
+    /// Returns the value's text; nil for NULL.
     package func text(_ row: Int, _ column: Int) -> String? {
         withText(row, column) { String(decoding: $0, as: UTF8.self) }
     }
@@ -42,15 +42,15 @@ package final class PostgresResult {
 
     package func double(_ row: Int, _ column: Int) -> Double? { text(row, column).flatMap { Double($0) } }
 
-    /// The bytes of all values of the row.
+    /// Returns the number of bytes of all values of the row.
     package func bytes(_ row: Int) -> Int {
         (0..<columnCount).reduce(0) { $0 + Int(PQgetlength(pointer, index(row), index($1))) }
     }
 
-    /// The bytes of all values.
+    /// The number of bytes of all values.
     package var bytes: Int { (0..<count).reduce(0) { $0 + bytes($1) } }
 
-    /// The bytes of the value's text, valid for the call; nil for NULL.
+    /// Passes the bytes of the value's text, valid only for the call; nil for NULL.
     package func withText<Result>(
         _ row: Int, _ column: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
     ) rethrows -> Result? {

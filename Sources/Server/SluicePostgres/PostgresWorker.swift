@@ -1,28 +1,28 @@
 internal import Dispatch
 internal import SluiceCore
 
-/// A connection on a queue of its own, so that waiting for the server blocks no thread of Swift's pool. A connection that
-/// was lost is made anew with the next use.
+/// A connection on a queue of its own, so that waiting for the server blocks no thread of Swift's pool. A lost
+/// connection is reopened at the next use.
 package actor PostgresWorker {
     private nonisolated let executor: PostgresExecutor
     private let open: @Sendable () throws -> PostgresConnection
     private var connection: PostgresConnection?
     private var isClosed = false
 
-    /// The actor's jobs run on its queue.
+    /// The executor that runs the actor's jobs on the queue.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// A worker that opens its connection when it is first used. `label` names its queue.
+    /// Creates a worker that opens its connection at the first use. `label` names its queue.
     package init(label: String, open: @escaping @Sendable () throws -> PostgresConnection) {
         executor = PostgresExecutor(label: label)
         self.open = open
     }
 
-    /// Runs `body` with the connection, alone.
+    /// Runs `body` with exclusive use of the connection.
     ///
-    /// - Parameter deadline: until when it has to have begun; nil for no such time.
-    /// - Throws: what `body` throws, ``PostgresFailure`` without an SQLSTATE after the deadline, and ``SluiceError`` of code
-    ///   `storeClosed` after ``close()``.
+    /// - Parameter deadline: the latest time to begin; nil for no limit.
+    /// - Throws: the error of `body`, ``PostgresFailure`` without an SQLSTATE after the deadline, and ``SluiceError``
+    ///   of code `storeClosed` after ``close()``.
     package func run<Result: Sendable>(
         before deadline: ContinuousClock.Instant? = nil, _ body: @Sendable (PostgresConnection) throws -> Result
     ) throws -> Result {

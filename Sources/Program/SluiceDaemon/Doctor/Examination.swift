@@ -5,10 +5,10 @@ internal import SluiceConfiguration
 /// The whole examination of one endpoint: its machine, its store, its queue, its server, and whether store and server
 /// hold the same rows. It reads only.
 package enum Examination {
-    /// As many ids as one line names.
+    /// The most ids in one line.
     private static let mostNamed = 5
 
-    /// All findings, whatever fails on the way: a server that is away is a finding too.
+    /// Returns all findings; a failure on the way, such as an unreachable server, is a finding too.
     package static func findings(_ settings: ClientSettings) async throws -> [Finding] {
         let path = try settings.requireStore()
         var findings = [versions(settings)]
@@ -174,7 +174,7 @@ package struct MachineExamination: Sendable {
             + privateFiles(store).map { Self.mode(of: $0.path, $0.name) }
     }
 
-    /// The files that nobody except their owner should read.
+    /// The files that only their owner should read.
     private func privateFiles(_ store: String) -> [(name: String, path: String)] {
         var files = [("store", store)]
         switch settings.storeKey {

@@ -5,7 +5,7 @@ package import Sluice
 package struct ServerExamination: Sendable {
     /// A token's times are compared with the machine's clock, usually with five minutes of tolerance.
     private static let mostSkew = Duration.seconds(300)
-    /// `Date` has whole seconds, and the answer was under way for some time.
+    /// `Date` has whole seconds, and the answer took some time to arrive.
     private static let quietSkew = Duration.seconds(5)
 
     private let client: SluiceClient

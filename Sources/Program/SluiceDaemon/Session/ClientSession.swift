@@ -106,7 +106,7 @@ package struct ClientSession: Sendable {
         }
     }
 
-    /// Closes the store, after the transactions that are under way.
+    /// Closes the store, after the transactions in progress.
     package func close() async throws {
         settings.token?.stop()
         try await store.close()

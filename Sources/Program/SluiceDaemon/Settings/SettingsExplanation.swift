@@ -18,7 +18,7 @@ package enum SettingsExplanation {
         }
     }
 
-    /// The values: those of each endpoint, then the daemon's.
+    /// The values of each endpoint, then the daemon's.
     package static func lines(_ settings: Settings) -> [Line] {
         var lines: [Line] = []
         for endpoint in settings.endpoints {

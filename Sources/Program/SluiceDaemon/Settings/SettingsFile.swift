@@ -16,9 +16,9 @@ package struct SettingsFile {
 
     /// The file's path; nil if there is none.
     package let path: String?
-    /// The values, by key; those of an endpoint `a` begin with `endpoints.a.`.
+    /// The values, by key; the keys of an endpoint `a` begin with `endpoints.a.`.
     private(set) var values: [String: ConfigurationNode] = [:]
-    /// Tables, queries and migrations, by endpoint; those at the top under an empty name.
+    /// Tables, queries and migrations, by endpoint; the top level has an empty name.
     private(set) var shapes: [String: Shapes] = ["": Shapes()]
     /// The names of the endpoints, in order; none where the file has one endpoint without a name.
     package private(set) var endpoints: [String] = []
@@ -54,7 +54,7 @@ package struct SettingsFile {
             || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
-    /// Reads the values of a mapping, whose keys begin with `prefix` from then on.
+    /// Reads the values of a mapping; their keys begin with `prefix`.
     private mutating func read(
         _ node: ConfigurationNode, _ settings: [Setting], below prefix: String, besides: [String] = []
     ) throws -> [String: ConfigurationNode] {

@@ -5,11 +5,11 @@ internal import Logging
 public import SluiceCore
 internal import Synchronization
 
-/// Finds out whom a request comes from.
+/// Authenticates the user of a request.
 ///
-/// A token is a JSON Web Token (RFC 7519), in `X-ZUMO-AUTH` or as `Authorization: Bearer`. It is signed with one of the
-/// algorithms that the configuration has keys for, and each key is for one of them: see ``TokenKeys``.
-/// Other schemes of `Authorization` are somebody else's and not looked at.
+/// A token is a JSON Web Token (RFC 7519), in `X-ZUMO-AUTH` or as `Authorization: Bearer`. It is signed with an
+/// algorithm for which the configuration has a key; each key is for one algorithm, see ``TokenKeys``. Other schemes of
+/// `Authorization` are ignored, because they may be a proxy's.
 struct Authenticator: Sendable {
     /// RFC 7518, section 3.2: a key at least as long as the hash.
     static let shortestSecret = 32
@@ -18,16 +18,16 @@ struct Authenticator: Sendable {
     /// The longest user, in bytes.
     static let longestUser = 1024
 
-    /// The secret's algorithm; nil where only the file has keys.
+    /// The secret's algorithm; nil if only the file has keys.
     private let secret: (any JWTAlgorithm)?
     private let file: KeyFile?
     private let rules: BackendConfiguration.Authentication
     private let now: @Sendable () -> Timestamp
 
-    /// Reads the secret, from `variables` where it is in the environment, and the file with keys.
+    /// Reads the secret, from `variables` if it is in the environment, and the file with keys.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where the secret is missing or too short, or the file has no
-    ///   keys. The secret itself is in no error.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if the secret is missing or too short, or the file has no
+    ///   keys. No error contains the secret.
     init(
         _ rules: BackendConfiguration.Authentication, now: @escaping @Sendable () -> Timestamp,
         variables: [String: String] = ProcessInfo.processInfo.environment
@@ -73,10 +73,10 @@ struct Authenticator: Sendable {
         }
     }
 
-    /// The user of a request; nil for a request without a token.
+    /// Returns the user of a request; nil for a request without a token.
     ///
-    /// - Throws: ``Refusal`` (401) for a token that is not valid, whatever the request asks for: who brings one means
-    ///   to be somebody, and a client renews its token on this answer.
+    /// - Throws: ``Refusal`` (401) for an invalid token, even on an anonymous table: its client claims to be a user,
+    ///   and this answer makes it renew the token.
     func principal(for headers: HTTPFields) async throws(Refusal) -> Principal? {
         guard let token = try Self.token(in: headers) else { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
@@ -84,7 +84,7 @@ struct Authenticator: Sendable {
             let claims = Self.object(parts[1]), let signature = Self.data(parts[2])
         else { throw Self.refusal("the token is no JSON Web Token") }
         let keys = TokenKeys(secret: secret, keys: await file?.keys() ?? [])
-        // Only what there are keys for, whatever the token wishes; and no extension that must be understood.
+        // The token cannot choose an algorithm without a key, and critical extensions (`crit`) are not supported.
         guard let algorithm = header["alg"]?.string, keys.algorithms.contains(algorithm), header["crit"] == nil else {
             throw Self.refusal("the token is not signed with \(keys.algorithms.joined(separator: " or "))")
         }
@@ -102,7 +102,7 @@ struct Authenticator: Sendable {
         return Principal(user: user, claims: claims)
     }
 
-    /// The claims of RFC 7519, section 4.1, as far as they limit a token.
+    /// Checks the claims of RFC 7519, section 4.1, that limit a token.
     private func check(_ claims: JSON) throws(Refusal) {
         let seconds = Double(now().ticks) / Double(Timestamp.ticksPerSecond)
         if let claim = claims["exp"] {
@@ -134,10 +134,10 @@ struct Authenticator: Sendable {
         return zumo ?? bearer
     }
 
-    /// The bytes of a token's part.
+    /// Decodes the bytes of a token's part.
     private static func data(_ part: Substring) -> Data? { Base64.bytes(part).map { Data($0) } }
 
-    /// The JSON object of a token's part.
+    /// Decodes the JSON object of a token's part.
     private static func object(_ part: Substring) -> JSON? {
         guard let data = data(part), let json = try? JSON(parsing: String(decoding: data, as: UTF8.self)),
             json.kind == .object
@@ -153,14 +153,14 @@ struct Authenticator: Sendable {
     }
 }
 
-/// Whom a request comes from, as its token says.
+/// The user of a request with the claims of its token.
 public struct Principal: Sendable, Hashable {
     /// The user: the token's `sub`.
     public var user: String
-    /// All that the token says, as an object.
+    /// All claims of the token, as an object.
     public var claims: JSON
 
-    /// A user, and what the token says of them.
+    /// Creates a user with the token's claims.
     public init(user: String, claims: JSON = .object) {
         self.user = user
         self.claims = claims
@@ -169,7 +169,7 @@ public struct Principal: Sendable, Hashable {
 
 /// A file with a JWK set, which is read again when it has changed.
 final class KeyFile: Sendable {
-    /// The properties of a file that change when somebody writes to it or replaces it.
+    /// The properties of a file that change when it is written or replaced.
     private struct State: Equatable {
         private let number: [Int64]
 
@@ -193,17 +193,17 @@ final class KeyFile: Sendable {
 
     /// Reads the file.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names it.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file.
     init(_ path: String) async throws(SluiceError) {
         self.path = path
         let state = State(path)
         known = Mutex(Known(state: state, keys: try await Self.read(path)))
     }
 
-    /// The keys, as the file has them now. Where what it has become is no JWK set, or where it is gone, those stay that it
-    /// had before, and the log says why.
+    /// Returns the file's current keys. If the file is missing or no longer a JWK set, the previous keys stay valid,
+    /// and the log has the reason.
     func keys() async -> [TokenKeys.Key] {
-        // Looked at before it is read: a change in between is seen the next time.
+        // The state is taken before the file is read, so that a change in between is noticed the next time.
         let state = State(path)
         let (last, isSame) = known.withLock { ($0.keys, $0.state == state) }
         guard !isSame else { return last }

@@ -1,8 +1,7 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// A change that was made on another version than the server's: 409 or 412 with the server's record, unless a hook
-/// merges.
+/// A change based on another version than the server's: 409 or 412 with the server's record, unless a hook merges.
 struct ChangeConflict: Error {
     /// The server's record.
     var server: JSON

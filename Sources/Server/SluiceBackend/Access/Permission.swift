@@ -1,11 +1,11 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Whether a request may do what it asks for at all, before any record is looked at.
+/// Checks a request's operation against the table's access rules, before any record is read.
 enum Permission {
-    /// - Parameter methods: the methods of the request's path, with what they do.
-    /// - Throws: ``Refusal``: 405 for an operation that is disabled, the table's status (401 where it says nothing) for
-    ///   a request without a user where one is needed.
+    /// - Parameter methods: the methods of the request's path, with their operations.
+    /// - Throws: ``Refusal``: 405 for an operation that is disabled, the table's status (401 by default) for a request
+    ///   that lacks a required user.
     static func check(
         _ operation: BackendOperation, _ rules: BackendConfiguration.Table, _ principal: Principal?,
         methods: [(name: String, operation: BackendOperation)] = []
@@ -21,7 +21,7 @@ enum Permission {
             throw refusal
         case .disabled:
             var refusal = Refusal(.methodNotAllowed, "the table does not allow this (\(operation.rawValue))")
-            // RFC 9110, section 15.5.6 wants the others named.
+            // RFC 9110, section 15.5.6 requires a list of the other methods.
             refusal.headers[.allow] = methods.filter { rules.access[$0.operation] != .disabled }.map(\.name)
                 .joined(separator: ", ")
             throw refusal

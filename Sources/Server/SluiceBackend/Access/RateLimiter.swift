@@ -3,17 +3,17 @@ internal import NIOCore
 internal import SluiceCore
 internal import Synchronization
 
-/// A bucket for each client, which fills with time and which requests take from.
+/// A token bucket for each client: it fills with time, and requests take from it.
 ///
-/// The number of buckets is bounded: they are in two generations. When the young one is full it becomes the old one, and
-/// what was old and has not come meanwhile is forgotten. A client that was forgotten has a full bucket.
+/// The number of buckets is bounded by two generations. A full young generation becomes the old one, and the buckets of
+/// the previous old one are forgotten unless used since. A forgotten client starts with a full bucket.
 final class RateLimiter: Sendable {
-    /// Whom a request counts for.
+    /// The client that a request is counted for.
     enum Client: Hashable, Sendable {
-        /// The bytes of a user's name: two users whose names differ in the form of a letter are two.
+        /// The bytes of a user's name: names that differ in the form of a letter are two users.
         case user([UInt8])
-        /// The bytes of an address: four, or the eight of an IPv6 network, since one machine has as many addresses in it
-        /// as it likes.
+        /// The bytes of an address: four, or the eight of an IPv6 network, because a machine chooses its addresses in
+        /// its network freely.
         case address([UInt8])
         /// A peer without an address.
         case unknown
@@ -40,24 +40,24 @@ final class RateLimiter: Sendable {
         addressField = rules.addressHeader.flatMap { HTTPField.Name($0) }
     }
 
-    /// How many clients are remembered.
+    /// The number of remembered clients.
     var count: Int { buckets.withLock { $0.young.count + $0.old.count } }
 
-    /// Takes what a request or a batch costs. One that costs more than a full bucket holds needs a full one, and its
-    /// client owes the rest.
+    /// Takes the cost of a request or a batch. A cost above the bucket's size needs a full bucket and leaves the client
+    /// a debt.
     ///
-    /// - Parameter paid: what the client has paid for it already; it counts for it, and stays paid where it is refused.
-    /// - Returns: nil, or in how many seconds it may come again; nothing is taken then.
+    /// - Parameter paid: the part already paid; it counts towards the cost and is not refunded on refusal.
+    /// - Returns: nil, or the seconds until the next try; then nothing is taken.
     func take(_ cost: Int, paid: Int = 0, of client: Client) -> Int64? {
         let now = now()
         return buckets.withLock { buckets in
             var bucket = Self.bucket(of: client, &buckets) ?? Bucket(tokens: Double(rules.burst), time: now)
-            // A clock that was set back fills nothing.
+            // A clock that was set back does not fill the bucket.
             let seconds = max(0, Double(now.ticks - bucket.time.ticks) / Double(Timestamp.ticksPerSecond))
             bucket.tokens = min(Double(rules.burst), bucket.tokens + seconds * Double(rules.requestsPerSecond))
             bucket.time = now
             let missing = Double(min(cost, rules.burst)) - bucket.tokens - Double(paid)
-            // A bucket that has filled up to a hair counts as full: sums of fractions are not exact.
+            // An almost full bucket counts as full, because sums of fractions are not exact.
             let mayPass = missing <= 1e-6
             if mayPass { bucket.tokens -= Double(cost - paid) }
             buckets.young[client] = bucket
@@ -65,18 +65,18 @@ final class RateLimiter: Sendable {
                 buckets.old = buckets.young
                 buckets.young = [:]
             }
-            // What is paid is gone by then.
+            // The paid part has to be earned again by then.
             let wanted = missing + Double(paid)
             return mayPass ? nil : max(1, Int64(nearest: (wanted / Double(rules.requestsPerSecond)).rounded(.up)) ?? 1)
         }
     }
 
-    /// Takes the client's bucket out of where it is.
+    /// Removes the client's bucket from its generation.
     private static func bucket(of client: Client, _ buckets: inout Generations) -> Bucket? {
         buckets.young.removeValue(forKey: client) ?? buckets.old.removeValue(forKey: client)
     }
 
-    /// Whom a request counts for: its user, else where it comes from.
+    /// Returns the client of a request: its user, else its address.
     func client(_ head: HTTPRequest, user: String?, from address: SocketAddress?) -> Client {
         if let user { return .user(Array(user.utf8)) }
         if let addressField, let entry = head.headerFields[addressField]?.split(separator: ",").last,
@@ -87,11 +87,11 @@ final class RateLimiter: Sendable {
         return (address?.ipAddress).flatMap { NetworkAddress($0) }.map { .address(Self.bytes($0)) } ?? .unknown
     }
 
-    /// The bytes of an address that are the client's.
+    /// Returns the bytes of an address that identify the client.
     private static func bytes(_ address: NetworkAddress) -> [UInt8] { Array(address.bytes.prefix(8)) }
 }
 
-/// What a request is let in by: for a batch to pay for its parts.
+/// The limit and the client of an admitted request, so that a batch can pay for its parts.
 struct Allowance: Sendable {
     let limiter: RateLimiter
     let client: RateLimiter.Client
@@ -101,9 +101,9 @@ struct Allowance: Sendable {
     /// - Throws: ``Refusal`` (429).
     func pay() throws(Refusal) { try Self.check(limiter.take(1, of: client)) }
 
-    /// Pays for the parts of a batch, whose own request is paid for.
+    /// Pays for the parts of a batch; its own request is paid for already.
     ///
-    /// - Throws: ``Refusal`` (429): nothing of the batch is carried out.
+    /// - Throws: ``Refusal`` (429): no part of the batch is executed.
     func pay(parts: Int) throws(Refusal) {
         guard parts > 1 else { return }
         try Self.check(limiter.take(parts, paid: 1, of: client))

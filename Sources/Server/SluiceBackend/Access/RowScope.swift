@@ -1,18 +1,18 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// The records of a table that a request may see and touch: the others are as if they were not there.
+/// The records of a table that a request may see and change; all others seem not to exist.
 ///
-/// The filter belongs into every query, in lists, counts and reads by id alike, so that the database decides.
+/// Every query applies the filter: lists, counts and reads by id, so that the database decides.
 struct RowScope: Sendable {
-    /// Which records; nil means all.
+    /// The condition on the records; nil for all.
     private(set) var filter: QueryExpression?
-    /// Whether a hook has taken records away.
+    /// Whether a hook has narrowed the scope.
     private(set) var isNarrowedByHook = false
-    /// The column of the owner, and who that is.
+    /// The owner's column, and the user.
     private let owner: (column: PropertyName, user: String)?
 
-    /// The table's view, the user's own records, and what has not expired at `now`.
+    /// Creates the scope from the table's view, the user's own records, and their expiry at `now`.
     init(_ rules: BackendConfiguration.Table, _ principal: Principal?, now: Timestamp) {
         filter = rules.view
         if let column = rules.perUser, let principal {
@@ -33,38 +33,38 @@ struct RowScope: Sendable {
         }
     }
 
-    /// The user's own records, whatever the table's view says of them; nil means all.
+    /// The user's own records, inside the table's view or not; nil means all.
     var owned: QueryExpression? {
         owner.map { .binary(.eq, .column($0.column), .literal(.string($0.user))) }
     }
 
-    /// Takes away what does not match.
+    /// Narrows the scope to the records that match.
     mutating func narrow(to condition: QueryExpression?) {
         guard let condition else { return }
         filter = filter.map { .binary(.and, $0, condition) } ?? condition
     }
 
-    /// The scope without what does not match.
+    /// Returns the scope narrowed to the records that match.
     func narrowed(to condition: QueryExpression?) -> RowScope {
         var scope = self
         scope.narrow(to: condition)
         return scope
     }
 
-    /// The scope without what a hook hides.
+    /// Returns the scope narrowed by a hook's condition.
     func narrowed(byHook condition: QueryExpression?) -> RowScope {
         var scope = narrowed(to: condition)
         if condition != nil { scope.isNarrowedByHook = true }
         return scope
     }
 
-    /// The client's filter within the scope.
+    /// Returns the client's filter within the scope.
     func applied(to filter: QueryExpression?) -> QueryExpression? {
         guard let filter else { return self.filter }
         return self.filter.map { .binary(.and, $0, filter) } ?? filter
     }
 
-    /// The record as the user's own, whatever it says: before it is put, on insert as on update.
+    /// Returns the record with the user as its owner, for inserts and updates. The client's own value is ignored.
     func stamped(_ record: JSON) -> JSON {
         guard let owner else { return record }
         var record = record
@@ -72,12 +72,12 @@ struct RowScope: Sendable {
         return record
     }
 
-    /// The refusal of an insert with the id of a record outside the scope. It does not say what is there.
+    /// The refusal of an insert with the id of a record outside the scope. It does not reveal the existing record.
     static var idTaken: Refusal { Refusal(.badRequest, .nothing) }
 }
 
 extension BackendTable {
-    /// The record with that id, if it is one of those; the database decides.
+    /// Returns the record with that id if it is in the scope; the database decides.
     func record(_ id: RecordID, in scope: RowScope, _ connection: any StorageConnection) throws -> JSON? {
         guard let filter = scope.filter else { return try record(id, connection) }
         let isIt = QueryExpression.binary(.eq, .column("id"), .literal(.id(id)))
@@ -85,9 +85,9 @@ extension BackendTable {
         return try records(matching: query, connection).first
     }
 
-    /// The record that an insert with that id meets.
+    /// Returns the existing record with the id of an insert.
     ///
-    /// - Throws: ``Refusal`` (400, without a body) where the record is outside the scope.
+    /// - Throws: ``Refusal`` (400, without a body) if the record is outside the scope.
     func obstacle(_ id: RecordID, in scope: RowScope, _ connection: any StorageConnection) throws -> JSON? {
         if let record = try record(id, in: scope, connection) { return record }
         if scope.filter != nil, try record(id, connection) != nil { throw RowScope.idTaken }

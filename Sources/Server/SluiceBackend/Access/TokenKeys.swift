@@ -2,13 +2,13 @@ internal import Foundation
 internal import JWTKit
 internal import SluiceCore
 
-/// The keys that tokens may be signed with. Each is for one algorithm, so that a token cannot choose what a key is used
-/// for: a public key is never a secret.
+/// The keys for the signatures of tokens. Each key is for one algorithm, so that a token cannot have a public key used
+/// as a secret.
 struct TokenKeys: Sendable {
-    /// A key, and the one algorithm that it is for.
+    /// A key with its only algorithm.
     struct Key: Sendable {
         let algorithm: String
-        /// Its name (`kid`); nil for one without, which is for tokens without.
+        /// The key's name (`kid`); nil for a key without a name, for tokens without one.
         let id: [UInt8]?
         let verifier: any JWTAlgorithm
     }
@@ -16,28 +16,28 @@ struct TokenKeys: Sendable {
     /// The most bytes of a file, and keys in it.
     static let (mostBytes, mostKeys) = (1 << 20, 100)
 
-    /// The secret of HS256, which is for tokens with any `kid`, and with none.
+    /// The secret of HS256, for tokens with any `kid` or none.
     var secret: (any JWTAlgorithm)?
     /// The public keys.
     var keys: [Key] = []
 
-    /// The names of the algorithms that there are keys for.
+    /// The names of the algorithms with a key.
     var algorithms: [String] {
         let named = ["RS256", "ES256"].filter { name in keys.contains { $0.algorithm == name } }
         return (secret == nil ? [] : ["HS256"]) + named
     }
 
-    /// The key for a token with that header.
+    /// Returns the key for a token with that header.
     func verifier(algorithm: String, id: String?) -> (any JWTAlgorithm)? {
         if algorithm == "HS256" { return secret }
         let fitting = keys.filter { $0.algorithm == algorithm }
         if let id { return fitting.first { $0.id == Array(id.utf8) }?.verifier }
-        // A token without a name is for the only key that there is.
+        // A token without a `kid` uses the only key, if there is just one.
         return fitting.count == 1 ? fitting[0].verifier : nil
     }
 
-    /// Reads a JWK set (RFC 7517, section 5): its RSA keys are for RS256, those on the curve P-256 for ES256. Keys that
-    /// are for something else are passed over, as the standard says.
+    /// Reads a JWK set (RFC 7517, section 5): its RSA keys are for RS256, those on the curve P-256 for ES256. Other
+    /// keys are skipped, as the standard requires.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument`, without the text.
     static func keys(jwks bytes: [UInt8]) async throws(SluiceError) -> [Key] {

@@ -4,27 +4,28 @@ internal import SluiceConfiguration
 internal import SluiceCore
 
 extension BackendConfiguration {
-    /// How many requests each client may make: a bucket that fills by so many a second, and that each request takes one
-    /// from. A request that finds it empty is answered with 429 and `Retry-After`.
+    /// The rate limit of each client: a bucket fills by a number of requests each second, and each request takes one.
+    /// With an empty bucket the answer is 429 with `Retry-After`.
     ///
     /// ```swift
     /// configuration.rateLimit = .init(requestsPerSecond: 20, burst: 100)
     /// ```
     ///
-    /// A client is the user of the request's token, else the address that it comes from. A batch counts as many as it has
-    /// parts. Each listener of a backend counts in the same buckets; each process has its own.
+    /// A client is the user of the request's token, else its address. A batch counts as the number of its parts. All
+    /// listeners of a backend share the buckets; each process has its own.
     public struct RateLimit: Sendable, Hashable {
-        /// How many requests a second a client may make in the long run.
+        /// The long-term number of requests per second of a client.
         public var requestsPerSecond: Int
-        /// How many it may make at once.
+        /// The number of requests that a client may make at once.
         public var burst: Int
-        /// The header field in which a proxy says where a request comes from, such as `X-Forwarded-For`; its last entry
-        /// counts, which is the proxy's own. Nil where clients connect themselves: anyone can send such a field.
+        /// The header field in which a proxy names the client's address, such as `X-Forwarded-For`. Only the last entry
+        /// counts, because the proxy itself has added it. Nil without a proxy, because any client can send such a
+        /// field.
         public var addressHeader: String?
-        /// How many clients are remembered. Of more, those that have not come for the longest time begin anew.
+        /// The number of remembered clients. Beyond it the longest absent ones start with a full bucket again.
         public var clients: Int
 
-        /// A limit.
+        /// Creates a limit.
         public init(requestsPerSecond: Int, burst: Int, addressHeader: String? = nil, clients: Int = 10_000) {
             self.requestsPerSecond = requestsPerSecond
             self.burst = burst
@@ -33,7 +34,7 @@ extension BackendConfiguration {
         }
     }
 
-    /// What a listener takes of a client: sizes, and for how long it is waited for.
+    /// The limits of a listener on its clients: sizes and waiting times.
     ///
     /// ```swift
     /// configuration.limits.bodyBytes = 1 << 20
@@ -42,27 +43,27 @@ extension BackendConfiguration {
     public struct Limits: Sendable, Hashable {
         /// The largest body, in bytes; a larger one is 413.
         public var bodyBytes = 4 << 20
-        /// The most bytes of the records of one page; a record that is larger comes by itself.
+        /// The most bytes of the records of one page; a larger record is a page of its own.
         public var pageBytes = 4 << 20
         /// The most bytes of a request's address and header fields together; more is 431, and the connection ends.
         public var headBytes = 64 << 10
         /// The most header fields; more is 431, and the connection ends.
         public var headerFields = 100
-        /// How many connections are held at once; further ones wait. Nil for what the process may open, less 100.
+        /// The most connections at the same time; further ones wait. Nil means the process's file limit less 100.
         public var connections: Int?
-        /// For how long a connection may be without a request: from its begin, and from each answer, until the head of
-        /// the next request is there. A little longer than clients keep connections for (60 s is usual), so that they are
-        /// the ones who end it, and no request meets its end.
+        /// The longest time without a request: from a connection's start, and from each answer, to the complete head of
+        /// the next request. It is a little longer than clients usually keep connections (60 s). So the client closes
+        /// the connection, and no request is lost to the server's close.
         public var idleTime: Duration = .seconds(75)
-        /// How long a request may take from the end of its head to the end of its body.
+        /// The longest time from the end of a request's head to the end of its body.
         public var requestTime: Duration = .seconds(120)
-        /// For how long a client may take nothing of an answer that waits for it.
+        /// The longest time in which a client reads nothing of a waiting answer.
         public var answerTime: Duration = .seconds(60)
 
-        /// The limits of a backend that is told nothing else.
+        /// Creates the default limits.
         public init() {}
 
-        /// The connections that are held where the configuration says nothing: the process needs files besides.
+        /// The default number of connections; it leaves the process some descriptors for files.
         static var usualConnections: Int {
             var limit = rlimit()
             guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 900 }

@@ -11,40 +11,41 @@ extension BackendConfiguration {
     public struct Table: Sendable, Hashable {
         /// The name in the path: letters, digits, `_` and `-`, beginning with a letter.
         public var name: String
-        /// The column of the primary key of a table of the operator's, which
-        /// ``Backend/adopt(_:of:isDryRun:environment:)`` has adopted; nil for a table of the backend's own.
+        /// The primary key column of an operator's table, adopted by ``Backend/adopt(_:of:isDryRun:environment:)``; nil
+        /// for a table of the backend's own.
         public var key: String?
-        /// What the table holds when it is first made.
+        /// The first records of a new table.
         public var seed: Seed?
         /// The most records in one answer.
         public var pageSize: Int
         /// The largest `$top` that is accepted.
         public var maxTop: Int
-        /// Whether a delete keeps the record as a tombstone, which pulls need to hear of it.
+        /// Whether a delete keeps the record as a tombstone, so that pulls learn of it.
         public var softDelete: Bool
-        /// Columns with a type; without any, those that the seed shows. Other properties are kept all the same.
+        /// The typed columns; if empty, they are inferred from the seed. Other properties are kept without a column.
         public var columns: [TableSchema.Column]
-        /// What kind of ids the records have.
+        /// The kind of the records' ids.
         public var ids: IDs
-        /// Who may do what.
+        /// The required access level of each operation.
         public var access: TableAccess
-        /// The status for a request without a user where one is needed: 400 to 499.
+        /// The status for a request that lacks a required user: 400 to 499.
         public var unauthorizedStatus: Int
-        /// The column that holds the user to whom a record belongs; users see and change their own records only. Every
-        /// operation that is not disabled then needs a user.
+        /// The column of a record's owner; users see and change their own records only. Every enabled operation then
+        /// needs a user.
         public var perUser: PropertyName?
-        /// Which records there are, for requests: others are as if they were not there.
+        /// The condition on the records that requests see; all others seem not to exist.
         public var view: QueryExpression?
-        /// How long after its creation a record is gone from every answer, and a tombstone after its delete; nil for
-        /// ever. The next sweep makes a tombstone of such a record, or removes it where the table keeps none.
+        /// The time from a record's creation, or a tombstone's delete, until it disappears from answers; nil means
+        /// never. The next sweep turns an expired record into a tombstone, or removes it if the table keeps none.
         public var recordsExpire: Duration?
-        /// How long after its delete a tombstone is removed; nil means ``recordsExpire``. A client that was away for
-        /// longer does not hear of the delete.
+        /// The time from a delete until its tombstone is removed; nil means ``recordsExpire``. A client that was away
+        /// for longer does not learn of the delete.
         public var tombstonesExpire: Duration?
-        /// The tables that the records refer to, by columns of their own.
+        /// The references of the records to other tables.
         public var references: [Reference] = []
 
-        /// A table. Without `access`, everyone may do everything, or every user where the table has `perUser`.
+        /// Creates a table's rules. Without `access`, all operations are open to everyone, or to every user if the
+        /// table has `perUser`.
         public init(
             _ name: String, seed: Seed? = nil, pageSize: Int = 100, maxTop: Int = 128_000, softDelete: Bool = true,
             columns: [TableSchema.Column] = [], ids: IDs = .string, access: TableAccess? = nil,
@@ -67,16 +68,16 @@ extension BackendConfiguration {
             self.tombstonesExpire = tombstonesExpire
         }
 
-        /// What kind of ids a table's records have.
+        /// The kind of a table's ids.
         public enum IDs: String, Sendable, Hashable, CaseIterable {
-            /// Texts, which clients may make.
+            /// Texts; clients may choose them.
             case string
-            /// Integers, which only the server makes, as in the older tables of the first two generations. Clients
-            /// of these see numbers, others the same as texts.
+            /// Integers assigned by the server, as in the older tables of the first two generations. Clients of these
+            /// generations see numbers, all others texts.
             case integer
         }
 
-        /// The declared columns, those of the owner and of references where they need no declaration, and the hidden ones.
+        /// The declared columns, the undeclared ones of the owner and of references, and the hidden ones.
         var storedColumns: [TableSchema.Column] {
             var stored = columns
             if columns.isEmpty {

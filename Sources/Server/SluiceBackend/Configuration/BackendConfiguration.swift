@@ -2,23 +2,23 @@ internal import Foundation
 internal import SluiceConfiguration
 public import SluiceCore
 
-/// What a backend serves: a database, and the tables in it.
+/// The configuration of a backend: its database, its tables and their rules.
 ///
 /// ```swift
 /// let configuration = BackendConfiguration(database: .memory, tables: [.init("todos")])
 /// ```
 public struct BackendConfiguration: Sendable, Hashable {
-    /// Where the records are kept.
+    /// The database of the records.
     public enum Database: Sendable, Hashable {
-        /// A SQLite file; it is made if it is not there, its directory is not.
+        /// A SQLite file. A missing file is created, a missing directory is not.
         case sqlite(path: String)
-        /// In memory, for as long as the backend is open.
+        /// A database in memory, for as long as the backend is open.
         case memory
         /// A PostgreSQL database, which other backends may serve at the same time.
         case postgres(PostgresDatabase)
     }
 
-    /// Plugins that an operator has written.
+    /// The plugins of an operator.
     public struct Plugins: Sendable, Hashable {
         /// The policy's file.
         public var policy: String
@@ -41,35 +41,35 @@ public struct BackendConfiguration: Sendable, Hashable {
         case records([JSON])
     }
 
-    /// Where the records are kept.
+    /// The database of the records.
     public var database: Database
-    /// A streaming replica of a PostgreSQL database that reads are answered from as far as it is up to date; nil where all
-    /// are answered from the database.
+    /// A streaming replica of a PostgreSQL database, which answers reads while it is up to date; nil if the database
+    /// answers all.
     public var replica: PostgresDatabase?
     /// The tables.
     public var tables: [Table]
-    /// How requests say who they come from; nil where no request has a user, and tokens are not looked at.
+    /// The authentication of requests; nil if no request has a user and tokens are ignored.
     public var authentication: Authentication?
-    /// For how long the effects of requests with an id (`Repeatability-Request-ID`) are remembered, so that their
-    /// repeats do nothing twice.
+    /// The time for which the effects of requests with an id (`Repeatability-Request-ID`) are remembered, so that a
+    /// repeat has no second effect.
     public var requestIdsExpire: Duration
-    /// How the tables are served as OData; nil where they are not.
+    /// The OData settings of the tables; nil if they are not served as OData.
     public var odata: OData? = OData()
-    /// The policy of the plugins that are around requests to the tables; nil for none. `sluice serve` runs them, and a
-    /// program that opens a ``Backend`` itself gives it hooks of its own instead.
+    /// The policy of the plugins on requests to the tables; nil for none. Only `sluice serve` runs them; a program that
+    /// opens a ``Backend`` passes hooks instead.
     public var plugins: Plugins?
-    /// How many requests each client may make; nil for any number.
+    /// The rate limit of each client; nil for none.
     public var rateLimit: RateLimit?
-    /// What listeners take of a client.
+    /// The limits of listeners on their clients.
     public var limits = Limits()
-    /// The address that `sluice serve` listens on; a program gives its ``BackendServer`` one.
+    /// The address that `sluice serve` listens on; a program passes one to its ``BackendServer``.
     public var host = "127.0.0.1"
     /// Whether `sluice serve` answers `GET /metrics`.
     public var metrics = false
-    /// The proxies whose word counts about scheme, host and path that clients use: links in answers are written by it.
+    /// The trusted proxies. Their headers give the clients' scheme, host and path for the links in answers.
     public var proxies = AddressRange.loopback
 
-    /// A configuration.
+    /// Creates a configuration.
     public init(
         database: Database = .memory, tables: [Table] = [], authentication: Authentication? = nil,
         requestIdsExpire: Duration = .seconds(86_400)
@@ -80,7 +80,7 @@ public struct BackendConfiguration: Sendable, Hashable {
         self.requestIdsExpire = requestIdsExpire
     }
 
-    /// Checks names, bounds and what rules refer to.
+    /// Checks names, bounds and references.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` or `invalidTable`.
     func validate() throws(SluiceError) {
@@ -93,33 +93,33 @@ public struct BackendConfiguration: Sendable, Hashable {
 }
 
 extension BackendConfiguration {
-    /// How requests say who they come from: by a JSON Web Token (RFC 7519) in the header `Authorization: Bearer` or
-    /// `X-ZUMO-AUTH`. It is signed with a secret that the backend shares (HS256), or by an issuer whose public keys are in
-    /// a file (RS256, ES256).
+    /// The authentication of requests by a JSON Web Token (RFC 7519) in the header `Authorization: Bearer` or
+    /// `X-ZUMO-AUTH`. The token is signed with a shared secret (HS256), or by an issuer with public keys in a file
+    /// (RS256, ES256).
     ///
     /// ```swift
     /// var configuration = BackendConfiguration(tables: [.init("notes", access: .authenticated)])
     /// configuration.authentication = .init(secret: .variable("SLUICE_JWT_SECRET"))
     /// ```
     public struct Authentication: Sendable, Hashable {
-        /// The secret of HS256: at least 32 bytes; nil where no such token is taken.
+        /// The secret of HS256: at least 32 bytes; nil if no such token is accepted.
         public var secret: TokenSecret?
-        /// The path of a JWK set (RFC 7517) with the public keys of RS256 and ES256; nil where no such token is taken. It
-        /// is read again when it changes.
+        /// The path of a JWK set (RFC 7517) with the public keys of RS256 and ES256; nil if no such token is accepted.
+        /// The file is read again when it changes.
         public var keyFile: String?
-        /// What a token's `iss` must be; nil for anything.
+        /// The required `iss` of a token; nil for any.
         public var issuer: String?
-        /// What must be among a token's `aud`; nil for anything.
+        /// The required member of a token's `aud`; nil for any.
         public var audience: String?
 
-        /// An authentication by a secret.
+        /// Creates an authentication by a secret.
         public init(secret: TokenSecret, issuer: String? = nil, audience: String? = nil) {
             self.secret = secret
             self.issuer = issuer
             self.audience = audience
         }
 
-        /// An authentication by public keys.
+        /// Creates an authentication by public keys.
         public init(keyFile: String, issuer: String? = nil, audience: String? = nil) {
             self.keyFile = keyFile
             self.issuer = issuer
@@ -139,22 +139,22 @@ extension BackendConfiguration {
     ///   notes: { perUser: owner, recordsExpire: 90d }
     /// ```
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` whose message begins with the file, line and column.
+    /// - Throws: ``SluiceError`` of code `invalidArgument`; its message begins with the file, line and column.
     public init(file path: String) throws(SluiceError) {
         let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
         self = try ConfigurationReader(directory: directory).configuration(ConfigurationFile(path: path))
     }
 
-    /// Reads a configuration's text. `file` is the name that errors begin with, `directory` what paths are relative to.
+    /// Reads a configuration's text. Errors begin with the name `file`, and paths are relative to `directory`.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` whose message begins with the file, line and column.
+    /// - Throws: ``SluiceError`` of code `invalidArgument`; its message begins with the file, line and column.
     public init(yaml text: String, file: String, directory: String) throws(SluiceError) {
         let source = ConfigurationFile(name: file, text: text)
         self = try ConfigurationReader(directory: directory).configuration(source)
     }
 }
 
-/// A key that tokens are signed with, or where it is. What is printed of it never shows the key.
+/// The key for the signatures of tokens, or its location. The printed form never shows the key.
 public struct TokenSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
 {
     enum Source: Sendable, Hashable {
@@ -164,13 +164,13 @@ public struct TokenSecret: Sendable, Hashable, CustomStringConvertible, CustomDe
 
     let source: Source
 
-    /// The text in the environment's variable of that name, read when the backend is opened.
+    /// Names an environment variable with the key, read when the backend is opened.
     public static func variable(_ name: String) -> TokenSecret { TokenSecret(source: .variable(name)) }
 
-    /// A key that the program has from elsewhere.
+    /// Wraps a key that the program has read itself.
     public static func text(_ key: String) -> TokenSecret { TokenSecret(source: .text(key)) }
 
-    /// Where the key is, never the key itself.
+    /// The location of the key, never the key itself.
     public var description: String {
         switch source {
         case .variable(let name): "the secret in \(name)"
@@ -186,7 +186,7 @@ public struct TokenSecret: Sendable, Hashable, CustomStringConvertible, CustomDe
 }
 
 extension BackendConfiguration {
-    /// Checks the tables' references: each leads from a column to a table, and no two things have one name.
+    /// Checks the tables' references: each leads from a column to a table, and all names are distinct.
     ///
     /// - Throws: ``ConfigurationMistake``.
     func checkReferences() throws(ConfigurationMistake) {
@@ -250,15 +250,14 @@ extension BackendConfiguration {
         public var namespace: String
         /// Whether a change of an entity needs `If-Match`; without it the answer is 428. Many clients never send it.
         public var requiresIfMatch: Bool
-        /// Whether a change needs the token that a read with `X-CSRF-Token: Fetch` gives, and the cookie that came with
-        /// it; without both the answer is 403 with `X-CSRF-Token: Required`. Use it where browsers send credentials by
-        /// themselves.
+        /// Whether a change needs the token of a read with `X-CSRF-Token: Fetch`, and its cookie; without both the
+        /// answer is 403 with `X-CSRF-Token: Required`. Use it if browsers send credentials automatically.
         public var requiresCSRFToken: Bool
-        /// The origins whose pages a browser lets use the service (CORS): `https://app.example`, or `*` for all, which then send
-        /// no cookies.
+        /// The origins allowed to use the service from a browser (CORS): `https://app.example`, or `*` for all, then
+        /// without cookies.
         public var origins: [String] = []
 
-        /// OData with those rules.
+        /// Creates OData settings.
         public init(namespace: String = "Sluice", requiresIfMatch: Bool = false, requiresCSRFToken: Bool = false) {
             self.namespace = namespace
             self.requiresIfMatch = requiresIfMatch
@@ -268,7 +267,7 @@ extension BackendConfiguration {
 }
 
 extension BackendConfiguration.Table {
-    /// A reference of a table's records to those of another, which OData clients navigate by.
+    /// A reference of a table's records to another table's, for navigation by OData clients.
     ///
     /// ```swift
     /// orders.references = [.init("customer", column: "customerId", table: "customers", inverse: "orders")]
@@ -280,10 +279,10 @@ extension BackendConfiguration.Table {
         public var column: PropertyName
         /// The table of the other record.
         public var table: String
-        /// The name of the list of referring records on the other record; nil where it has none.
+        /// The name of the list of referring records on the other record; nil for none.
         public var inverse: PropertyName?
 
-        /// A reference.
+        /// Creates a reference.
         public init(_ name: PropertyName, column: PropertyName, table: String, inverse: PropertyName? = nil) {
             self.name = name
             self.column = column

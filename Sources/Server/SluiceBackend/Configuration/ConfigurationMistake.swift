@@ -1,21 +1,21 @@
 internal import SluiceConfiguration
 internal import SluiceCore
 
-/// What is wrong with a configuration, and at which of its keys.
+/// A mistake in a configuration, with the key of its place.
 struct ConfigurationMistake: Error {
     var code: SluiceError.Code = .invalidArgument
     var reason: String
-    /// The name of the table it is about, and where it stands among the tables.
+    /// The name of the table, and its index among the tables.
     var table: String?
     var index: Int?
-    /// The key of the table that it is about; nil for the table as a whole.
+    /// The table's key with the mistake; nil for the table as a whole.
     var key: String?
 
     var error: SluiceError { SluiceError(code, reason, table: table) }
 }
 
 extension BackendConfiguration {
-    /// Checks names, bounds and what rules refer to.
+    /// Checks names, bounds and references.
     ///
     /// - Throws: ``ConfigurationMistake``.
     func check() throws(ConfigurationMistake) {
@@ -72,7 +72,7 @@ extension BackendConfiguration {
 }
 
 extension BackendConfiguration {
-    /// Whether the text begins with a letter and goes on with letters, digits and `_`, all of ASCII.
+    /// Whether the text is an ASCII letter followed by ASCII letters, digits and `_`.
     static func isIdentifier(_ text: String) -> Bool {
         guard let first = text.utf8.first, first | 0x20 >= 0x61, first | 0x20 <= 0x7A else { return false }
         return text.utf8.allSatisfy { byte in
@@ -82,7 +82,7 @@ extension BackendConfiguration {
 }
 
 extension BackendConfiguration.Table {
-    /// Checks the table's rules by themselves.
+    /// Checks one table's rules, without the other tables.
     func check() throws(ConfigurationMistake) {
         guard Self.isName(name) else {
             throw ConfigurationMistake(
@@ -157,7 +157,7 @@ extension BackendConfiguration.Table {
         guard let view else { return }
         let schema = TableSchema(name, columns: storedColumns + SystemColumn.declared)
         do {
-            // Finds the types only; requests are answered by the database.
+            // The evaluator only checks the types here; the database answers requests.
             _ = try QueryEvaluator(Query(name, filter: view), schema: schema)
         } catch {
             throw ConfigurationMistake(reason: "view: \(error.message)", key: "view")
@@ -171,7 +171,7 @@ extension BackendConfiguration.Table {
         }
     }
 
-    /// Why the table cannot do without users, and the key that says so.
+    /// The reason that the table needs users, with its key; nil if it does not.
     fileprivate var needOfUsers: (text: String, key: String)? {
         if perUser != nil { return ("perUser needs users", "perUser") }
         let needs = BackendOperation.allCases.contains { access[$0] == .authenticated }

@@ -2,9 +2,9 @@ internal import Foundation
 internal import SluiceConfiguration
 internal import SluiceCore
 
-/// Reads the parts of a configuration, and says where one is wrong.
+/// Reads the parts of a configuration; errors name the place of a mistake.
 struct ConfigurationReader {
-    /// What paths are relative to.
+    /// The directory to which paths are relative.
     let directory: String
 
     func configuration(_ file: ConfigurationFile) throws(SluiceError) -> BackendConfiguration {
@@ -65,7 +65,7 @@ struct ConfigurationReader {
         return .sqlite(path: absolute(path))
     }
 
-    /// `off`, or a mapping of what differs from the defaults.
+    /// Reads `off`, or a mapping of the differences from the defaults.
     private func odata(_ node: ConfigurationNode) throws(SluiceError) -> BackendConfiguration.OData? {
         var odata = BackendConfiguration.OData()
         guard node.isMapping else { return try node.flag() ? odata : nil }

@@ -2,13 +2,13 @@ internal import SluiceCore
 
 /// Lengths of time as configurations write them.
 enum ExpiryInterval {
-    /// What may be written.
+    /// The allowed forms, for error messages.
     static let forms = "a number with w, d, h, m or s, such as 30d, or ISO 8601, such as P30D or PT12H"
     /// A hundred years, in seconds.
     private static let longest: Int64 = 100 * 366 * 86_400
 
     /// Reads `30d`, `12h`, `90m`, `45s`, `2w`, or ISO 8601 weeks, days, hours, minutes and seconds (`P1DT12H`). Nil for
-    /// anything else, for nothing and for more than a hundred years. Months and years have no fixed length.
+    /// anything else, for zero and for more than a hundred years. Months and years have no fixed length.
     static func seconds(_ text: String) -> Int64? {
         let units: [Character: Int64] = ["w": 604_800, "d": 86_400, "h": 3600, "m": 60, "s": 1]
         let iso = text.first == "P"
@@ -35,7 +35,7 @@ enum ExpiryInterval {
         return rest.isEmpty && total > 0 && total <= longest ? total : nil
     }
 
-    /// So many ticks of a ``Timestamp``.
+    /// The interval in ticks of a ``Timestamp``.
     static func ticks(_ interval: Duration) -> Int64 {
         let (seconds, attoseconds) = interval.components
         return min(max(seconds, 0), longest) * Timestamp.ticksPerSecond + attoseconds / 100_000_000_000

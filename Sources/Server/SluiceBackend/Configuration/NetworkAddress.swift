@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// An address of IPv4 or IPv6, by its bytes: four, or sixteen. An IPv4 address as a listener on IPv6 sees it is one of IPv4.
+/// An address of IPv4 or IPv6, by its bytes: four, or sixteen. An IPv4-mapped IPv6 address counts as IPv4.
 struct NetworkAddress: Sendable, Hashable {
     let bytes: [UInt8]
 
-    /// Reads an address as proxies write it: by itself, with a port, in brackets.
+    /// Reads an address as proxies write it: bare, with a port, or in brackets.
     init?(_ text: some StringProtocol) {
         var text = String(text).filter { !$0.isWhitespace && $0 != "\"" }
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
@@ -13,7 +13,7 @@ struct NetworkAddress: Sendable, Hashable {
         } else if text.filter({ $0 == ":" }).count == 1 {
             text = String(text.prefix { $0 != ":" })
         }
-        // An address of a link names the link after it.
+        // A link-local address ends with the name of its link.
         text = String(text.prefix { $0 != "%" })
         var v4 = [UInt8](repeating: 0, count: 4)
         if inet_pton(AF_INET, text, &v4) == 1 {
@@ -27,17 +27,17 @@ struct NetworkAddress: Sendable, Hashable {
     }
 }
 
-/// A network, by an address and the number of bits that its addresses have in common: `10.0.0.0/8`, or one address.
+/// A network in CIDR notation, `10.0.0.0/8`, or one address.
 public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     private let address: NetworkAddress
     private let bits: Int
-    /// The range as it was written.
+    /// The original text of the range.
     public let description: String
 
     /// The addresses of this machine.
     public static let loopback = ["127.0.0.0/8", "::1"].compactMap { AddressRange($0) }
 
-    /// Reads a range; nil for what is none.
+    /// Reads a range; nil for an invalid text.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ NetworkAddress($0) }) else { return nil }

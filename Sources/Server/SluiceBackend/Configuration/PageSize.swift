@@ -1,5 +1,4 @@
-/// The amount that one answer may hold: so many records, and of these only as many as make so many bytes together. A record that is
-/// larger than that comes by itself.
+/// The size limit of one page in records and in bytes. A record larger than the bytes is a page of its own.
 struct PageSize: Sendable, Hashable {
     var records: Int
     var bytes: Int

@@ -2,20 +2,21 @@ internal import Foundation
 public import SluiceCore
 internal import SluicePostgres
 
-/// Which PostgreSQL database, and as whom. What is printed of it shows hosts and name of the database alone.
+/// A PostgreSQL database with its user. The printed form shows only the hosts and the database's name.
 public struct PostgresDatabase: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     let address: PostgresAddress
 
-    /// A database by its URL, `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`, as libpq takes it. Besides libpq's
-    /// own parameters there are `pooler=transaction` (a pooler such as pgbouncer gives each transaction another
-    /// connection), `readers` (how many connections read, 4 by itself) and `statement_timeout` in seconds (30).
+    /// Creates a database from libpq's URL `postgres://USER:PASSWORD@HOST:PORT/DATABASE?PARAMETERS`. It takes three
+    /// parameters besides libpq's own: `pooler=transaction` (for a pooler such as pgbouncer, which gives each
+    /// transaction another connection), `readers` (the number of connections for reads, by default 4) and
+    /// `statement_timeout` in seconds (30).
     ///
-    /// The server's certificate is checked (`sslmode=verify-full`) unless the URL says otherwise or the server is on this
-    /// machine.
+    /// The server's certificate is checked (`sslmode=verify-full`), unless the URL disables this or the server is
+    /// local.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument`, which shows no part of the URL.
+    /// - Throws: ``SluiceError`` of code `invalidArgument`, without any part of the URL.
     public init(url: String) throws(SluiceError) { address = try PostgresAddress(url) }
 
     /// Hosts and database.
@@ -27,9 +28,9 @@ public struct PostgresDatabase: Sendable, Hashable, CustomStringConvertible, Cus
 }
 
 extension BackendConfiguration.Database {
-    /// Reads `sqlite:PATH`, `sqlite::memory:`, `postgres://…`, or `postgres:$VARIABLE` where the environment has the URL.
+    /// Reads `sqlite:PATH`, `sqlite::memory:`, `postgres://…`, or `postgres:$VARIABLE` for a URL in the environment.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument`. It shows no part of a URL.
+    /// - Throws: ``SluiceError`` of code `invalidArgument`. Its message has no part of a URL.
     public init(_ text: String) throws(SluiceError) {
         if PostgresAddress.isAddress(text) {
             self = .postgres(try PostgresDatabase(url: text))

@@ -1,26 +1,26 @@
 internal import SluiceCore
 
-/// The columns that the server alone writes.
+/// The columns that only the server writes.
 enum SystemColumn {
     static let createdAt: PropertyName = "createdAt"
     static let updatedAt: PropertyName = "updatedAt"
     static let version: PropertyName = "version"
     static let deleted: PropertyName = "deleted"
 
-    /// A table's integer ids as numbers, so that queries compare and sort them as such. No wire calls it so.
+    /// A table's integer ids as numbers, so that queries compare and sort them as numbers. No wire shows this name.
     static let number: PropertyName = "__id"
-    /// When a record of a table with a view last left it: a change may only be told to those who could see the record
-    /// before. No wire shows it.
+    /// The time at which a record last left the table's view. Only clients that could see the record before may learn
+    /// of a change. No wire shows this column.
     static let left: PropertyName = "__left"
 
-    /// What is on the wires, except for the id.
+    /// The columns on the wires, except the id.
     static let all = [createdAt, updatedAt, version, deleted]
-    /// Those that are times.
+    /// The columns that hold times.
     static let times: Set<PropertyName> = [createdAt, updatedAt]
-    /// What is on no wire.
+    /// The columns on no wire.
     static let hidden = [number, left]
 
-    /// The columns as they are stored: times in full precision.
+    /// The columns' stored types: times in full precision.
     static let declared: [TableSchema.Column] = [
         .init(createdAt, .date), .init(updatedAt, .date), .init(version, .string), .init(deleted, .boolean),
     ]

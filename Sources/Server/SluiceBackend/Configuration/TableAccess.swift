@@ -1,4 +1,4 @@
-/// Who may do what to a table.
+/// The access level of each operation on a table.
 ///
 /// ```swift
 /// var access = TableAccess(.authenticated)
@@ -6,36 +6,36 @@
 /// access[.delete] = .disabled
 /// ```
 public struct TableAccess: Sendable, Hashable {
-    /// Who may.
+    /// The users that may do an operation.
     public enum Level: String, Sendable, Hashable, CaseIterable {
         /// Everyone.
         case anonymous
-        /// Who brings a valid token.
+        /// Users with a valid token.
         case authenticated
-        /// No one: 405.
+        /// No one; the answer is 405.
         case disabled
     }
 
     private var levels: [BackendOperation: Level] = [:]
 
-    /// The same for every operation.
+    /// Creates the same level for every operation.
     public init(_ level: Level) {
         for operation in BackendOperation.allCases { levels[operation] = level }
     }
 
-    /// Who may do the operation.
+    /// The level of an operation.
     public subscript(operation: BackendOperation) -> Level {
         get { levels[operation] ?? .disabled }
         set { levels[operation] = newValue }
     }
 
-    /// Everyone may do everything.
+    /// All operations, for everyone.
     public static let anonymous = TableAccess(.anonymous)
-    /// Who brings a valid token may do everything.
+    /// All operations, for users with a valid token.
     public static let authenticated = TableAccess(.authenticated)
 }
 
-/// What a request does to a table's records, as rules and hooks tell it apart.
+/// An operation on a table's records, as rules and hooks distinguish them.
 public enum BackendOperation: String, Sendable, Hashable, CaseIterable {
     /// A list, or one record by its id.
     case read
@@ -43,7 +43,7 @@ public enum BackendOperation: String, Sendable, Hashable, CaseIterable {
     case insert
     /// A change of a record's properties, or their replacement.
     case update
-    /// A delete, be it into a tombstone.
+    /// A delete, with or without a tombstone.
     case delete
     /// A tombstone made a record again.
     case undelete

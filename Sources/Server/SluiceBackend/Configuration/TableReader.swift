@@ -57,7 +57,7 @@ struct TableReader {
         return columns
     }
 
-    /// Names of references, each with its column, table and inverse.
+    /// Reads the references by name, each with its column, table and inverse.
     private func references(
         _ node: ConfigurationNode
     ) throws(SluiceError) -> [BackendConfiguration.Table.Reference] {
@@ -77,7 +77,7 @@ struct TableReader {
         return references
     }
 
-    /// One level for all, or a mapping of operations to levels; `default` is for those that are not named.
+    /// Reads one level for all operations, or a mapping of operations to levels with a `default` for the rest.
     private func access(_ node: ConfigurationNode, _ usual: TableAccess) throws(SluiceError) -> TableAccess {
         guard node.isMapping else { return TableAccess(try Self.level(node)) }
         let operations = BackendOperation.allCases

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// One request to the gateway, carried out on the local store.
+/// One request to the gateway, executed on the local store.
 struct GatewayRequest: Sendable {
     let context: SyncContext
     let schema: TableSchema
@@ -25,7 +25,7 @@ struct GatewayRequest: Sendable {
             undeclared: .allowed, includesDeleted: false
         ) { name in wire.names.stored(name).map { columns.local($0) } ?? name }
         var query = parameters.query
-        // The store keeps no tombstones: a record that was deleted is gone from it.
+        // The store keeps no tombstones: a deleted record is missing from it.
         query.includesDeleted = false
         query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
         let (page, versions, count) = try await context.store.read { [query, table, size = parameters.size] reader in
@@ -37,7 +37,7 @@ struct GatewayRequest: Sendable {
             let waiting = try QueueReader(reader).waiting(in: table, among: rows.compactMap { $0["id"]?.textID })
             let versions = try rows.map { row throws -> String? in
                 guard let id = row["id"]?.textID, waiting[id] != nil else { return nil }
-                // The row may be a part of the record.
+                // With a selection the row is only a part of the record.
                 return try reader.record(id, in: table).map { GatewayVersion.pending(columns.canonical($0)) }
             }
             return (page, versions, query.includesCount ? try reader.count(matching: query) : nil)
@@ -135,7 +135,7 @@ struct GatewayRequest: Sendable {
     func undelete(_ id: RecordID) async throws -> Reply {
         try await context.table(table).undelete(id: id)
         guard let record = try await context.table(table).lookup(id: id) else {
-            // The server has it, and the next push asks for it.
+            // The record exists on the server, and the next push reads it.
             var reply = Reply(.accepted)
             mark(&reply, pending: try await pending(id))
             return reply
@@ -143,11 +143,11 @@ struct GatewayRequest: Sendable {
         return try await answer(.created, record)
     }
 
-    /// A record, and how many changes of it wait, as they are at one moment.
+    /// A record with the number of its pending operations, read at one moment.
     private struct Found: Sendable {
-        /// As the store has it.
+        /// The record in the store's form.
         var local: JSON
-        /// By the names that the wires know.
+        /// The record with the wires' column names.
         var stored: JSON
         var pending: Int
 
@@ -169,8 +169,8 @@ struct GatewayRequest: Sendable {
 
     // MARK: Conflicts
 
-    /// A conflict that waits for a decision, with the server's record. A client is told of it as the old clients
-    /// understand it: its next write is refused with 412 and that record.
+    /// Returns a held conflict with the server's record. Old clients learn of it in the way they know: their next write
+    /// is refused with 412 and that record.
     private func held(_ id: RecordID) async throws -> (operation: TableOperation, server: JSON)? {
         let operations = try await context.queue.operations(
             QueueFilter(states: [.parked], table: table, recordID: id))
@@ -183,9 +183,10 @@ struct GatewayRequest: Sendable {
         return (operation, columns.canonical(server))
     }
 
-    /// Decides a held conflict where the write names the server's version: its client has seen that record and merged.
+    /// Resolves a held conflict if the write names the server's version, because its client has then seen that record
+    /// and merged.
     ///
-    /// - Returns: the record as it is then; nil where no conflict is held.
+    /// - Returns: the record after the decision; nil if no conflict is held.
     private func settle(
         _ id: RecordID, _ given: [(name: PropertyName, value: JSON)], replacing: Bool
     ) async throws -> JSON? {
@@ -206,7 +207,7 @@ struct GatewayRequest: Sendable {
     private func answer(_ status: HTTPResponse.Status, _ record: JSON) async throws -> Reply {
         let id = record["id"]?.textID
         var found = Found(local: record, stored: columns.canonical(record), pending: 0)
-        // What only the server sets is left out of what a write gives back, and stands in the store.
+        // A write's result lacks the server's columns, so the record is read from the store.
         if let id, let there = try await self.found(id) { found = there }
         var reply = wire.reply(status, found.shown, asked: asked)
         mark(&reply, pending: found.pending)
@@ -231,7 +232,7 @@ struct GatewayRequest: Sendable {
     }
 }
 
-/// The server's columns as the store calls them, which is as its server does, and as the wires here know them.
+/// Maps the system columns' names between the store, which uses its server's names, and the gateway's wires.
 struct GatewayColumns: Sendable {
     private let pairs: [(local: PropertyName, stored: PropertyName)]
     private let system: Set<PropertyName>
@@ -249,7 +250,7 @@ struct GatewayColumns: Sendable {
 
     func local(_ stored: PropertyName) -> PropertyName { pairs.first { $0.stored == stored }?.local ?? stored }
 
-    /// A record of the store by the names that the wires know.
+    /// Returns a record of the store with the wires' column names.
     func canonical(_ record: JSON) -> JSON {
         var record = record
         for (local, stored) in pairs where local != stored {
@@ -262,7 +263,7 @@ struct GatewayColumns: Sendable {
         return record
     }
 
-    /// What an update changes; a replacement sets to null what it does not name.
+    /// Returns an update's changes; a replacement sets all other properties to null.
     func changes(
         _ id: RecordID, _ given: [(name: PropertyName, value: JSON)], to current: JSON, replacing: Bool
     ) -> JSON {

@@ -1,14 +1,14 @@
 internal import SluiceCore
 
-/// The versions under which the gateway shows records. One that waits for the server has the server's last version and a
-/// mark of its content, so each local write makes another; once the server has taken it, it has the server's.
+/// The versions of records in the gateway's answers. A record with a pending operation has the server's last version
+/// and a mark of its content, so each local write makes a new version. After the push it has the server's version.
 ///
-/// A client whose write has reached the server meanwhile still knows the record by its mark, and need not read it again
-/// before its next write.
+/// After the push a client's marked version still matches the record, so that it need not read the record before its
+/// next write.
 enum GatewayVersion {
-    /// The record as it is shown.
+    /// Returns the record with its version for the client.
     ///
-    /// - Parameter stored: a record by the names that the wires know.
+    /// - Parameter stored: a record with the wires' column names.
     static func shown(_ stored: JSON, isPending: Bool) -> JSON {
         guard isPending else { return stored }
         var shown = stored
@@ -16,7 +16,7 @@ enum GatewayVersion {
         return shown
     }
 
-    /// The version of a record that waits for the server.
+    /// Returns the version of a record with a pending operation.
     static func pending(_ stored: JSON) -> String { (stored[SystemColumn.version]?.string ?? "") + mark(of: stored) }
 
     /// Whether a version was shown for a record of the same content.

@@ -1,24 +1,24 @@
 internal import HTTPTypes
 package import SluiceCore
 
-/// Serves a local store over the tables protocol, in all its generations: clients on this machine read and write it as they
-/// would the server, with a network or without. Writes are queued as any local write is.
+/// Serves a local store over the tables protocol, in all its generations. Clients on this machine read and write it
+/// like the server, with or without a network. Writes are queued like any local write.
 ///
-/// What the answers hold is the store's: a record's version is the one that the server gave it last, so a record that was
-/// made here has none until it was pushed. `X-Sluice-Pending` says how many changes wait for what the answer shows,
+/// The answers hold the store's records. A record's version is the latest from the server, so a new local record has
+/// none until it is pushed. `X-Sluice-Pending` is the number of pending operations on the answer's records, and
 /// `X-Sluice-Source` is `local`.
 package struct TablesGateway: Sendable {
     let context: SyncContext
-    /// The declared tables; others are served as far as the store has them.
+    /// The declared tables; others are served too if the store has them.
     let tables: [TableSchema]
 
-    /// A gateway to a context's store.
+    /// Creates a gateway to a context's store.
     package init(context: SyncContext, tables: [TableSchema]) {
         self.context = context
         self.tables = tables
     }
 
-    /// Answers a request; whatever goes wrong is an answer too.
+    /// Answers a request; every failure becomes an answer too.
     package func respond(to request: Request) async -> Response {
         let target = RequestTarget(request.head)
         var wire = ServerWire.azureV2
@@ -64,14 +64,14 @@ package struct TablesGateway: Sendable {
         }
     }
 
-    /// The table's declaration; nil where neither the configuration nor the store has such a table.
+    /// Returns the table's declaration; nil if neither the configuration nor the store has such a table.
     private func schema(of name: String) async throws -> TableSchema? {
         if let declared = tables.first(where: { $0.name == name }) { return declared }
         guard (try? context.table(name)) != nil else { return nil }
         return try await context.store.read { try $0.tables() }.first { $0.name == name }
     }
 
-    /// What the store or the engine refused, as an answer.
+    /// Returns the answer for an error of the store or the engine.
     static func refusal(_ error: SluiceError) -> Refusal {
         switch error.code {
         case .recordMissing: Refusal.missing

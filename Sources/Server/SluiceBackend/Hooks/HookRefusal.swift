@@ -2,10 +2,10 @@
 public struct HookRefusal: Error, Sendable, Hashable {
     /// The answer's status: 400 to 599; anything else becomes 500.
     public var status: Int
-    /// The reason, which the client sees.
+    /// The reason shown to the client.
     public var message: String
 
-    /// A refusal.
+    /// Creates a refusal.
     public init(_ status: Int, _ message: String) {
         self.status = status
         self.message = message

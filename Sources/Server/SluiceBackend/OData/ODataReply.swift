@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// An answer of an OData service in the making.
+/// An answer of an OData service under construction.
 struct ODataReply: Sendable {
     enum Content: Sendable {
         case nothing
@@ -20,9 +20,9 @@ struct ODataReply: Sendable {
         if let type { headers[.contentType] = type }
     }
 
-    /// The answer in that version.
+    /// Returns the response in a version.
     ///
-    /// - Parameter isV1: whether the client knows version 1 at the most, whose forms are those of v2 here.
+    /// - Parameter isV1: whether the client knows version 1 at most; its forms are the same as v2's here.
     func response(_ version: ServiceVersion, isV1: Bool = false) -> Response {
         var headers = headers
         headers[.cacheControl] = "no-cache"
@@ -44,11 +44,11 @@ struct ODataReply: Sendable {
 }
 
 extension ODataReply {
-    /// A refusal, as the version's clients read it: in XML where the client takes only that.
+    /// Creates the answer for a refusal in the version's form: in XML for clients that accept only that.
     init(_ refusal: Refusal, _ version: ServiceVersion, _ head: HTTPRequest, _ target: RequestTarget) {
         self.init(refusal.status)
         headers = refusal.headers
-        // A list is not to be had from the tables' wires.
+        // A refusal's answer shows no entity, so it has no tag.
         headers[.eTag] = nil
         let reason: String
         switch refusal.content {

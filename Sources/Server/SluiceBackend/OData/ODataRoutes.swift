@@ -10,14 +10,14 @@ extension HTTPRequest {
     }
 }
 
-/// Finds what a request to an OData service asks for, and turns every failure into an answer of its version.
+/// Routes requests to an OData service, and turns every failure into an answer in its version.
 struct ODataRoutes: Sendable {
     let served: ServedTables
     let service: ODataService
-    /// What a batch pays for its parts with; nil where there is no limit.
+    /// The allowance by which a batch pays for its parts; nil without a limit.
     var allowance: Allowance?
 
-    /// The answer to a request that came by itself.
+    /// Answers a single request.
     func respond(to request: Request) async -> Response {
         let target = RequestTarget(request.head)
         let isV2 = target.segments.dropFirst().first == "v2"
@@ -33,14 +33,14 @@ struct ODataRoutes: Sendable {
         }
     }
 
-    /// The answer to a request that was not looked at any further.
+    /// Returns the answer to a request that was refused before it was parsed.
     static func response(to refusal: Refusal, _ head: HTTPRequest) -> Response {
         let target = RequestTarget(head)
         let version: ServiceVersion = target.segments.dropFirst().first == "v2" ? .v2 : .v401
         return ODataReply(refusal, version, head, target).response(version)
     }
 
-    /// The answer to a call, be it one of a batch.
+    /// Answers a call, also one in a batch.
     func reply(to call: ServiceCall) async -> ODataReply {
         do {
             return try await answer(call)
@@ -75,7 +75,8 @@ struct ODataRoutes: Sendable {
         return try await WriteRoutes(call: call, service: service).reply(place)
     }
 
-    /// A read whose options are too long for an address (OData 4.01 Protocol, section 11.2.8): they are the body.
+    /// Answers a read with its options in the body, because they are too long for an address (OData 4.01 Protocol,
+    /// section 11.2.8).
     private func query(_ call: ServiceCall) async throws -> ODataReply {
         guard call.method == .post else { throw Refusal.method(allowed: "POST") }
         guard call.request.body.bytes.count <= 65_536 else {

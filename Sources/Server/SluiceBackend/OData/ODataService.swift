@@ -1,6 +1,6 @@
 internal import SluiceCore
 
-/// What a backend serves as OData: its tables' model, its operations, and its defence against forged requests.
+/// The OData service of a backend: its tables' model, its operations, and its protection against forged requests.
 struct ODataService: Sendable {
     let rules: BackendConfiguration.OData
     let model: ServiceModel
@@ -8,8 +8,8 @@ struct ODataService: Sendable {
     let csrf: CSRFGuard
     let crossOrigin: CrossOrigin
 
-    /// - Parameter secret: what the processes on one database share.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for operations whose names or tables do not fit.
+    /// - Parameter secret: the secret shared by the processes on one database.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for operations with invalid names or unknown tables.
     init(
         _ rules: BackendConfiguration.OData, _ tables: [BackendTable], _ operations: [ODataOperation], secret: String?
     ) throws(SluiceError) {

@@ -1,5 +1,4 @@
-/// The number of rows that the database is asked for at a time: of small ones some hundreds, of large ones so few that those which
-/// are held at once are a few megabytes.
+/// The number of rows to fetch at a time: some hundreds of small ones, or a few megabytes of large ones.
 struct FetchSize {
     private static let least = 32
     private static let most = 512
@@ -7,11 +6,11 @@ struct FetchSize {
 
     private(set) var rows = Self.least
 
-    /// Notes what came.
+    /// Adapts the size to the fetched rows.
     mutating func note(rows count: Int, bytes: Int) {
         guard count > 0 else { return }
         let fitting = Self.bytes / max(1, bytes / count)
-        // Few different numbers make few different statements.
+        // Few different sizes make few different prepared statements.
         rows = fitting >= Self.most ? Self.most : fitting >= Self.least ? Self.least : max(1, fitting)
     }
 }

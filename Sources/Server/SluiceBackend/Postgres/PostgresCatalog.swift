@@ -1,9 +1,9 @@
 internal import SluiceCore
 internal import SluicePostgres
 
-/// The catalog's tables in a PostgreSQL database, and how those of earlier versions become them.
+/// The catalog's tables in a PostgreSQL database, and the migrations of earlier versions.
 enum PostgresCatalog {
-    /// What each version adds to the one before it, from version 1 on.
+    /// The additions of each version to the previous one, from version 1 on.
     private static let migrations = [
         """
         CREATE TABLE sluice_counter (value bigint NOT NULL);
@@ -30,15 +30,15 @@ enum PostgresCatalog {
         "ALTER TABLE sluice_tables ADD COLUMN IF NOT EXISTS adopted text",
     ]
 
-    /// The lock that one process at a time holds while it looks at the version: `SLUI`.
+    /// The advisory lock, `SLUI`, for checking the version in one process at a time.
     private static let lock: Int32 = 0x534C_5549
 
-    /// Brings the catalog to this version. Of several processes one does it, the others wait.
+    /// Migrates the catalog to this version. One process does it while the others wait.
     ///
     /// - Throws: ``SluiceError`` of code `storeSchema` for a catalog of a newer version.
     static func prepare(_ connection: PostgresConnection) throws {
         do {
-            // One for each schema.
+            // Each schema has its own lock.
             try connection.execute(
                 "BEGIN READ WRITE; SET LOCAL lock_timeout = 20000; "
                     + "SELECT pg_advisory_xact_lock(\(lock), hashtext(current_schema()))")

@@ -1,9 +1,9 @@
 internal import SluiceCore
 internal import SluicePostgres
 
-/// How the values of a declared column look in PostgreSQL and back.
+/// Converts the values of declared columns to PostgreSQL and back.
 enum PostgresColumns {
-    /// The column's type. Texts are compared by their bytes, as queries do.
+    /// Returns the SQL type of a column. Texts are compared by their bytes, as in queries.
     static func declaration(_ type: TableSchema.ColumnType) -> String {
         switch type {
         case .string: "text COLLATE \"C\""
@@ -15,22 +15,23 @@ enum PostgresColumns {
         }
     }
 
-    /// What is selected of a column: a time as its microseconds since 1970, whatever the session's time zone is.
+    /// Returns the expression that selects a column: a time as its microseconds since 1970, in any time zone of the
+    /// session.
     static func selected(_ quoted: String, _ type: TableSchema.ColumnType) -> String {
         type == .date ? "(extract(epoch FROM \(quoted)) * 1000000)::bigint" : quoted
     }
 
-    /// The integers that a real column tells from the fractions: beyond, a double skips integers.
+    /// The range of exact integers in a real column: beyond it a double skips integers.
     static let exactIntegers: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
 
-    /// The time as a column keeps it: whole microseconds.
+    /// Returns the time in a column's precision: whole microseconds.
     static func kept(_ time: Timestamp) -> Timestamp {
         let remainder = time.ticks % 10
         return Timestamp(ticks: time.ticks - (remainder < 0 ? remainder + 10 : remainder))
     }
 
-    /// What the column holds for a record's property, so that queries see in SQL what they see in the record; and whether
-    /// the column alone gives the value back as it was written. If not, the value is kept beside it.
+    /// Returns the column's value for a record's property, so that SQL conditions agree with the record, and whether
+    /// the column alone can restore the original value. If not, the value is kept in `_extra` too.
     static func stored(_ value: JSON, _ type: TableSchema.ColumnType) -> (value: SQLValue, isExact: Bool) {
         switch (type, value.kind) {
         case (_, .null): return (.null, true)
@@ -54,7 +55,7 @@ enum PostgresColumns {
         }
     }
 
-    /// The value in that column of a row; nil for one that does not read as the column's type does.
+    /// Reads the value in a row's column; nil for one that does not parse as the column's type.
     static func value(_ rows: PostgresResult, _ row: Int, _ column: Int, _ type: TableSchema.ColumnType) -> JSON? {
         if rows.isNull(row, column) { return .null }
         switch type {
@@ -71,7 +72,7 @@ enum PostgresColumns {
         }
     }
 
-    /// The integer that a double in a real column stands for.
+    /// Returns the integer of a double in a real column.
     private static func wholeNumber(_ double: Double) -> Int64? {
         guard let int = Int64(exactly: double), exactIntegers.contains(int) else { return nil }
         return int == 0 && double.sign == .minus ? nil : int
@@ -79,7 +80,7 @@ enum PostgresColumns {
 }
 
 extension SQLDialect {
-    /// PostgreSQL 13 or newer.
+    /// Requires PostgreSQL 13 or newer.
     static let postgres: SQLDialect = {
         var dialect = SQLDialect.sqlite
         dialect.placeholder = { "$\($0)" }

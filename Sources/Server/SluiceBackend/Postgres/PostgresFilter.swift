@@ -1,9 +1,9 @@
 internal import SluiceCore
 
-/// A filter as far as PostgreSQL can decide it as queries mean it.
+/// The SQL condition of a filter, as far as PostgreSQL can evaluate it with the queries' semantics.
 ///
-/// The condition is true of every record that the filter is true of. Where it is true of others too, it is not exact, and
-/// ``QueryEvaluator`` decides about what the database gives.
+/// The condition is true for every record that matches the filter. If it is also true for others, it is not exact, and
+/// ``QueryEvaluator`` filters the database's rows.
 struct PostgresFilter {
     /// A part of SQL, or a constant.
     enum Piece {
@@ -11,7 +11,7 @@ struct PostgresFilter {
         case value(SQLValue)
     }
 
-    /// The condition; nil where all records are to be looked at.
+    /// The condition; nil if all records have to be read.
     let pieces: [Piece]?
     let isExact: Bool
 
@@ -44,8 +44,8 @@ struct PostgresFilter {
         }
     }
 
-    /// - Parameter exact: whether the condition has to be false, and not null, where a comparison is. Otherwise it decides
-    ///   only whether a row is taken, and a plain comparison may use an index.
+    /// - Parameter exact: whether a false comparison must give false instead of null. Otherwise the condition only
+    ///   selects rows, and a plain comparison may use an index.
     private static func condition(
         _ filter: QueryExpression, _ schema: TableSchema, exact: Bool
     ) -> PostgresFilter {
@@ -112,7 +112,7 @@ struct PostgresFilter {
             return PostgresFilter([.text("(\(column.sql) IS \(operation == .eq ? "" : "NOT ")NULL)")])
         }
         guard let constant = column.constant(literal) else { return anything }
-        // A column of another than the server's own may hold times that fall between two microseconds.
+        // A column that is not the server's may have original times between two microseconds.
         let isExact = constant.isExact && column.isExact
         let spelling: String
         switch operation {
@@ -128,7 +128,7 @@ struct PostgresFilter {
             [.text("(\(column.sql) \(spelling) "), .value(constant.value), .text(")")], isExact: isExact)
     }
 
-    /// A property without a column, which is among the others in a document.
+    /// Returns the expression of a property without a column, in the document of such properties.
     private static func undeclared(
         _ operation: QueryExpression.BinaryOperator, _ name: PropertyName, _ literal: QueryLiteral
     ) -> PostgresFilter {
@@ -162,7 +162,7 @@ struct PostgresFilter {
     struct Column {
         let sql: String
         let type: TableSchema.ColumnType
-        /// Whether comparing what the column holds is comparing what the record says.
+        /// Whether comparing the column's value is the same as comparing the record's.
         let isExact: Bool
 
         init?(_ name: PropertyName, _ schema: TableSchema) {
@@ -172,7 +172,7 @@ struct PostgresFilter {
             isExact = type != .date || (SystemColumn.all + SystemColumn.hidden).contains(name)
         }
 
-        /// A constant in the form that the column has; nil where the column's values are compared with it in another way.
+        /// Returns a constant in the column's form; nil if it must be compared in another way.
         func constant(_ literal: QueryLiteral) -> (value: SQLValue, isExact: Bool)? {
             switch (type, literal) {
             case (.string, .string(let text)): return Self.isStorable(text) ? (.text(text), true) : nil
@@ -193,7 +193,7 @@ struct PostgresFilter {
             }
         }
 
-        /// Whether PostgreSQL has the text at all; what it has not is looked for in no column.
+        /// Whether PostgreSQL can store the text; any other text is in no column.
         static func isStorable(_ text: String) -> Bool { !text.utf8.contains(0) }
     }
 }

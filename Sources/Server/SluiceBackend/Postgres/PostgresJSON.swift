@@ -1,30 +1,30 @@
 internal import SluiceCore
 
-/// Documents as `jsonb` keeps them.
+/// The form of JSON documents in `jsonb`.
 ///
 /// `jsonb` writes numbers out: of the eight bytes `1e131071` it makes 131,072 digits. A document with such a number is
-/// kept as its text, in an object with one member, so that it comes back as it was sent and is no larger.
+/// kept as its text, in an object with one member, so that it is restored exactly and stays small.
 enum PostgresJSON {
-    /// The member that holds the text.
+    /// The member with the text.
     private static let wrapper: PropertyName = "sluice_json"
-    /// The longest number that is kept as one, in characters.
+    /// The longest number kept as a number, in characters.
     private static let longestNumber = 1000
 
-    /// The document in the form in which it is kept.
+    /// Returns the stored form of a document.
     static func kept(_ document: JSON) -> JSON {
-        // What looks like the form itself is kept as a text too, so nobody can forge it.
+        // A document that looks like this form is kept as a text too, so that no one can forge it.
         guard text(document) != nil || !allNumbers(in: document, isPlain) else { return document }
         var wrapped = JSON.object
         wrapped[wrapper] = JSON(document.description)
         return wrapped
     }
 
-    /// The document that is kept in that form.
+    /// Returns the document of a stored form.
     static func document(_ kept: JSON) -> JSON {
         text(kept).flatMap { try? JSON(parsing: $0) } ?? kept
     }
 
-    /// Whether `jsonb` itself holds the document in about as many bytes as it has.
+    /// Whether `jsonb` stores the document itself in about its own size.
     static func isBounded(_ document: JSON) -> Bool {
         allNumbers(in: document) { number in
             let parts = number.lowercased().split(separator: "e", maxSplits: 1)
@@ -37,10 +37,10 @@ enum PostgresJSON {
         document.kind == .object && document.count == 1 ? document[wrapper]?.string : nil
     }
 
-    /// Whether `jsonb` gives the number back as it is written.
+    /// Whether `jsonb` restores the number as it is written.
     private static func isPlain(_ number: String) -> Bool {
         if number.utf8.count > longestNumber || number.contains(where: { $0 == "e" || $0 == "E" }) { return false }
-        // It has no zero with a sign.
+        // `jsonb` has no negative zero.
         return !number.hasPrefix("-") || number.utf8.contains { (0x31...0x39).contains($0) }
     }
 

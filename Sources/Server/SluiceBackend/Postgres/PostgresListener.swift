@@ -3,12 +3,11 @@ internal import SluiceCore
 internal import SluicePostgres
 internal import Synchronization
 
-/// Hears of the commits of all processes: on a connection of its own that listens, or by looking every second where a
-/// pooler stands between.
+/// Notices the commits of all processes: by `LISTEN` on its own connection, or by a check every second behind a pooler.
 final class PostgresListener: Sendable {
-    /// What commits are told on.
+    /// The channel of notifications about commits.
     static let channel = "sluice_commits"
-    /// How long it waits before it connects anew, or looks.
+    /// The pause before a reconnect, or between two checks.
     private static let pause = Duration.seconds(1)
 
     private let address: PostgresAddress
@@ -37,7 +36,7 @@ final class PostgresListener: Sendable {
                 let new = try PostgresConnection(address)
                 try new.execute("LISTEN \(Self.channel)")
                 connection = new
-                // Something may have been committed while nobody listened.
+                // There may have been commits while no connection was listening.
                 return action()
             }
             if try listening.waitForNotification(Self.pause) { action() }

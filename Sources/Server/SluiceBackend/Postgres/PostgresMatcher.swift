@@ -1,6 +1,6 @@
 internal import SluiceCore
 
-/// Decides about records that PostgreSQL gives, as queries mean it, with what is linked to them.
+/// Evaluates a query on PostgreSQL's records and their linked records.
 struct PostgresMatcher {
     private let query: Query
     private let plain: QueryEvaluator
@@ -18,11 +18,11 @@ struct PostgresMatcher {
         links = try PostgresLinks(related, of: query)
     }
 
-    /// Those of the records that match.
+    /// Returns the records that match.
     func matching(_ records: ArraySlice<JSON>, on connection: any StorageConnection) throws -> [JSON] {
         guard let links, !records.isEmpty else { return records.filter(plain.matches) }
         guard let evaluator = try evaluator(links, of: records, on: connection) else {
-            // From fewer records at a time, links lead to fewer.
+            // Fewer records at a time have fewer linked ones.
             guard records.count > 1 else { throw Self.tooMany(query) }
             let middle = records.startIndex + records.count / 2
             return try matching(records[..<middle], on: connection) + matching(records[middle...], on: connection)
@@ -30,7 +30,7 @@ struct PostgresMatcher {
         return records.filter(evaluator.matches)
     }
 
-    /// The records that match, in the query's order, with `skip`, `top` and `select` applied.
+    /// Returns the records that match, in the query's order, with `skip`, `top` and `select` applied.
     func apply(to records: [JSON], on connection: any StorageConnection) throws -> [JSON] {
         guard let links else { return plain.apply(to: records) }
         guard let evaluator = try evaluator(links, of: records[...], on: connection) else { throw Self.tooMany(query) }
@@ -51,10 +51,10 @@ struct PostgresMatcher {
     }
 }
 
-/// The records that the paths of a query lead to from some records: read with one statement for 500 values of a link,
-/// before the evaluator looks at the records.
+/// The linked records along the paths of a query. They are read before the evaluation, with one statement for 500
+/// values of a link.
 struct PostgresLinks {
-    /// The number of linked records that are held at once. The evaluator reads no more elements for one record.
+    /// The most linked records in memory. It equals the evaluator's limit of elements for one record.
     static let mostRecords = 100_000
 
     private let related: QueryRelatives
@@ -66,7 +66,7 @@ struct PostgresLinks {
         tree = try related.tree(of: query)
     }
 
-    /// Returns the records linked to those; nil for more than ``mostRecords``.
+    /// Returns the records linked to the given ones; nil for more than ``mostRecords``.
     func linked(to records: ArraySlice<JSON>, on connection: any StorageConnection) throws -> LinkedRecords? {
         var linked = LinkedRecords(related)
         return try read(tree, from: records, into: &linked, on: connection) ? linked : nil
@@ -94,14 +94,14 @@ struct PostgresLinks {
                 guard linked.count + found.count <= Self.mostRecords else { return false }
             }
             linked.add(target.shown(found), of: reference)
-            // Another link may have read some of them before, and not followed these links from them.
+            // Another link may have read some of these records without following these links from them.
             let ends = linked.ends(of: reference, from: records)
             guard try read(inner, from: ends[...], into: &linked, on: connection) else { return false }
         }
         return true
     }
 
-    /// The value as the column that is looked in would have it; nil where it has no such value.
+    /// Returns the value in the target column's form; nil if the column cannot hold it.
     private static func literal(_ value: String, of column: PropertyName, in schema: TableSchema) -> QueryLiteral? {
         switch column == "id" ? .string : schema.column(column)?.type {
         case .string: .string(value)
@@ -115,7 +115,7 @@ struct PostgresLinks {
 }
 
 extension QueryRelatives.Table {
-    /// The records without the columns that a query may not name.
+    /// Returns the records without the columns hidden from queries.
     fileprivate func shown(_ records: [JSON]) -> [JSON] {
         let hidden = stored.columns.map(\.name).filter { $0 != "id" && schema.column($0) == nil }
         return records.map { record in
@@ -126,7 +126,7 @@ extension QueryRelatives.Table {
     }
 }
 
-/// Records of other tables, by what links lead to them.
+/// Records of other tables, by the links that lead to them.
 struct LinkedRecords: QueryRelations {
     private struct End: Hashable {
         let table: String
@@ -146,7 +146,7 @@ struct LinkedRecords: QueryRelations {
         Self.text(value).flatMap { records[End(table: table, column: column, value: ExactName($0))] } ?? []
     }
 
-    /// The values that lead along the link from the records, without those whose records are here, 500 at a time.
+    /// Returns the link's values in the records, without those already read, 500 at a time.
     func unread(_ reference: TableSchema.Reference, from records: ArraySlice<JSON>) -> [[String]] {
         var seen: Set<ExactName> = []
         let values = records.compactMap { $0[reference.column].flatMap(Self.text) }.filter { value in
@@ -156,7 +156,7 @@ struct LinkedRecords: QueryRelations {
         return stride(from: 0, to: values.count, by: 500).map { Array(values[$0..<min($0 + 500, values.count)]) }
     }
 
-    /// The records that are here at the end of the link from some of these.
+    /// Returns the known records at the end of the link from some of the given ones.
     func ends(of reference: TableSchema.Reference, from records: ArraySlice<JSON>) -> [JSON] {
         let values = Set(records.compactMap { $0[reference.column].flatMap(Self.text).map { ExactName($0) } })
         return values.flatMap {
@@ -173,7 +173,7 @@ struct LinkedRecords: QueryRelations {
         count += found.count
     }
 
-    /// A value as a text, so that a number and the text of a key that says it are one.
+    /// Returns a value as a text, so that a number equals a key with its text.
     private static func text(_ value: JSON) -> String? {
         value.string ?? value.int.map { String($0) }
             ?? (value.number != nil || value.bool != nil ? value.description : nil)

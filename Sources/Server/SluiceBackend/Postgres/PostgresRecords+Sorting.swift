@@ -1,13 +1,13 @@
 internal import SluiceCore
 internal import SluicePostgres
 
-/// Orders that the database does not have: what the query wants of them is found in one walk over the records that match.
+/// Orders that the database does not support: the page is found in one walk over the matching records.
 extension PostgresRecords {
-    /// The number of records that are held before those that come too late in the order are let go.
+    /// The number of records in memory before the last ones in the order are dropped.
     private static let leastHeld = 1000
 
-    /// The records of the query's page, in its order. Held at once are as many as the page ends after, twice, and of each
-    /// no more than its id and what it is sorted by.
+    /// Calls `body` with the records of the query's page, in its order. It keeps at most twice the records up to the
+    /// page's end, and of each only the id and the sort keys.
     func forEachSorted(
         _ query: Query, _ matcher: PostgresMatcher, on connection: any StorageConnection,
         _ body: (_ record: JSON, _ stored: Int) throws -> Bool
@@ -15,7 +15,7 @@ extension PostgresRecords {
         let (end, isBeyond) = query.skip.addingReportingOverflow(query.top ?? .max)
         let most = isBeyond ? Int.max : end
         var keys = Query(query.table, order: query.order)
-        // What is sorted by what links lead to is needed whole.
+        // Sort keys over links need the whole record.
         keys.related = query.related
         let columns = query.order.reduce(into: Set<PropertyName>()) { $0.formUnion($1.expression.columns) }
         let held = query.related == nil ? (["id"] + columns.subtracting(["id"]).sorted()) : []

@@ -1,13 +1,13 @@
 internal import SluiceCore
 internal import SluicePostgres
 
-/// A table of records in PostgreSQL: a typed column for each declared one, and two for what these cannot hold.
+/// A table of records in PostgreSQL: a typed column for each declared one, and two for the remaining information.
 ///
-/// `_extra` is the object of all properties that have no column, and of those whose column cannot give back what was put;
-/// there, what it says wins. `_absent` is the array of the declared columns that the record does not have at all, so that
-/// they are told from nulls. Both are NULL where they would be empty.
+/// `_extra` is the object of all properties without a column, and of values that their column cannot restore exactly;
+/// it takes precedence over the columns. `_absent` is the array of declared columns missing in the record, to
+/// distinguish them from nulls. Both are NULL if empty.
 struct PostgresRecords: RecordStorage {
-    /// How many keys a query may sort by.
+    /// The most sort keys of a query.
     private static let mostKeys = 1000
 
     let schema: TableSchema
@@ -17,7 +17,7 @@ struct PostgresRecords: RecordStorage {
     let selectSQL: String
     private let upsertSQL: String
 
-    /// - Parameter name: the table's name in the database, where it is another than the schema's.
+    /// - Parameter name: the table's name in the database, if it differs from the schema's.
     init(_ schema: TableSchema, _ name: String? = nil) {
         self.schema = schema
         self.name = name ?? schema.name
@@ -55,7 +55,7 @@ struct PostgresRecords: RecordStorage {
         try transaction.connection.execute(createSQL)
     }
 
-    /// What makes the table.
+    /// The statement that creates the table.
     var createSQL: String {
         let columns = schema.columns.map {
             "\(SQLDialect.postgres.quoted($0.name.text)) \(PostgresColumns.declaration($0.type)), "
@@ -77,7 +77,7 @@ struct PostgresRecords: RecordStorage {
             }
         }
         guard isAdded else { return nil }
-        // No id is empty, so that all come after that.
+        // No id is empty, so all ids come after the empty text.
         var last = ""
         while true {
             let rows = try transaction.query(
@@ -89,7 +89,7 @@ struct PostgresRecords: RecordStorage {
     }
 
     func createIndex(_ name: String, _ keys: [Query.SortKey], on connection: any StorageConnection) throws {
-        // Names are cut after 63 bytes, and two that begin alike are two.
+        // PostgreSQL cuts names after 63 bytes, but names with the same beginning must stay distinct.
         var name = name
         if name.utf8.count > 63 {
             name = "sluice_" + String(FNV1a.hash(Array(name.utf8), after: Fingerprint.of([])), radix: 16)
@@ -97,13 +97,14 @@ struct PostgresRecords: RecordStorage {
         guard let ordering = ordering(keys) else { return }
         let transaction = try Self.postgres(connection)
         let quoted = SQLDialect.postgres.quoted(name)
-        // To look takes no lock, which making an index that there is would.
+        // The check takes no lock, unlike `CREATE INDEX IF NOT EXISTS` on an existing index.
         let isThere = try transaction.query("SELECT to_regclass($1) IS NOT NULL", [.text(quoted)]).value(0, 0)
         if isThere == .integer(1) { return }
         try transaction.connection.execute("CREATE INDEX \(quoted) ON \(quotedName) (\(ordering))")
     }
 
-    /// The keys of an `ORDER BY`, with the id as the last; nil where the database does not sort as queries do.
+    /// Returns the keys of an `ORDER BY`, with the id as the last; nil if the database's order differs from the
+    /// queries'.
     private func ordering(_ keys: [Query.SortKey]) -> String? {
         var parts: [String] = []
         var seen: Set<PropertyName> = []
@@ -144,7 +145,7 @@ struct PostgresRecords: RecordStorage {
         sql.append(" ORDER BY \(ordering)")
         var (skip, left) = (filter.isExact ? 0 : query.skip, query.top ?? .max)
         if filter.isExact, query.top != nil || query.skip > 0 {
-            // A page is asked for in parts: what is read of it depends on how large its records are.
+            // A page is read in parts: the size of its records decides the rows of the next part.
             var (size, offset) = (FetchSize(), query.skip)
             while left > 0 {
                 let wanted = min(left, size.rows)
@@ -165,7 +166,7 @@ struct PostgresRecords: RecordStorage {
         try transaction.walk(sql) { rows in
             let found = try (0..<rows.count).map { try chosen.record(rows, $0) }
             let matching = try filter.isExact ? nil : matcher.matching(found[...], on: connection)
-            // What matches are some of them, in their order.
+            // The matches are a subset of the records, in their order.
             let ids = matching.map { Set($0.compactMap { $0["id"]?.textID }) }
             for (row, record) in found.enumerated() {
                 if let ids, !(record["id"]?.textID.map { ids.contains($0) } ?? false) { continue }
@@ -182,7 +183,7 @@ struct PostgresRecords: RecordStorage {
         }
     }
 
-    /// The table with those of its columns alone that a selection needs: others are not read.
+    /// Returns the table with only the columns of a selection, so that others are not read.
     private func chosen(_ select: [PropertyName]) -> PostgresRecords {
         guard !select.isEmpty else { return self }
         var schema = schema
@@ -193,7 +194,7 @@ struct PostgresRecords: RecordStorage {
     func count(matching query: Query, on connection: any StorageConnection) throws -> Int {
         var whole = Query(query.table, filter: query.filter)
         whole.related = query.related
-        // Refuses what means nothing, by the one rule for every store.
+        // Refuses an invalid query by the rules of every store.
         _ = try PostgresMatcher(whole, schema)
         let filter = PostgresFilter(query.filter, schema)
         if filter.isExact {
@@ -240,7 +241,7 @@ struct PostgresRecords: RecordStorage {
         return (count, hasMore)
     }
 
-    /// The record in a row that begins as ``selectSQL`` says.
+    /// Reads the record of a row that begins with the columns of ``selectSQL``.
     func record(_ rows: PostgresResult, _ row: Int) throws -> JSON {
         let id = rows.text(row, 0) ?? ""
         do {
@@ -271,7 +272,7 @@ struct PostgresRecords: RecordStorage {
         let id = try StoreRules.id(of: record, in: schema.name)
         var values: [SQLValue] = [.text(id.text)]
         var absent: [PropertyName] = []
-        // The properties that a column has, the id among them.
+        // The properties with a column, including the id.
         var inColumns: Set<PropertyName> = ["id"]
         for column in schema.columns {
             guard let value = record[column.name] else {

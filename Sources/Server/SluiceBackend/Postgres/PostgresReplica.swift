@@ -2,27 +2,27 @@ internal import SluiceCore
 internal import SluicePostgres
 internal import Synchronization
 
-/// Reads from a streaming replica, where it is as far as the reader has to see.
+/// Reads from a streaming replica while it is recent enough for the reader.
 ///
-/// How far that is, is compared by points of the history, as the row of `sluice_counter` has them, within the transaction
-/// that reads: it then sees at least that. Clients' tokens have such points, and after a failover they still tell one history
-/// from another. Positions in the write-ahead log do neither.
+/// The replica's state is compared by the point of the history in `sluice_counter`, within the reading transaction,
+/// which then sees at least that point. Points are also in clients' tokens, and they distinguish the histories before
+/// and after a failover. Positions in the write-ahead log offer neither.
 final class PostgresReplica: Sendable {
-    /// How long a read waits for a replica that is behind, and how often it looks.
+    /// The longest wait of a read for a lagging replica, and the interval of its checks.
     private static let patience = Duration.milliseconds(200)
     private static let pause = Duration.milliseconds(20)
-    /// How long after it was lost the replica is tried again.
+    /// The pause before a lost replica is tried again.
     private static let recovery = Duration.seconds(1)
 
     private struct State {
         var isHere = false
         var isClosed = false
-        /// What this process has committed; nil where it does not know, so that the primary has to be asked.
+        /// The latest point committed by this process; nil if unknown, so that the primary has to be asked.
         var committed: HistoryPoint?
     }
 
     private let workers: [PostgresWorker]
-    /// The replica has the columns that the primary had: they are known by a mark of its own catalog.
+    /// The replica's tables, known by the mark of its own catalog, because its columns may lag behind the primary's.
     private let tables = PostgresTables()
     private let next = Atomic<Int>(0)
     private let state = Mutex(State())
@@ -34,7 +34,7 @@ final class PostgresReplica: Sendable {
         Task { [weak self] in await self?.connect() }
     }
 
-    /// Notes what this process has committed, before anybody is told of it.
+    /// Records this process's commit before it is reported to anyone.
     func note(_ point: HistoryPoint?) { state.withLock { $0.committed = point } }
 
     func close() async {
@@ -42,12 +42,12 @@ final class PostgresReplica: Sendable {
         for worker in workers { await worker.close() }
     }
 
-    /// Whether it is worth asking.
+    /// Whether the replica is connected.
     var isHere: Bool { state.withLock { $0.isHere } }
 
-    /// Runs `body` on the replica; nil where the primary has to answer.
+    /// Runs `body` on the replica; nil if the primary has to answer.
     ///
-    /// - Parameter latest: what the primary has committed, where the read has to see all of it.
+    /// - Parameter latest: the primary's latest point, if the read needs the latest state.
     func read<Result: Sendable>(
         atLeast floor: ReadFloor, latest: HistoryPoint?, _ body: @Sendable (any StorageConnection) throws -> Result
     ) async throws -> Result? {
@@ -67,7 +67,7 @@ final class PostgresReplica: Sendable {
                 case .behind: if ContinuousClock.now >= deadline { return nil }
                 }
             } catch let failure as PostgresFailure {
-                // Whatever it is, the primary answers, or says what is wrong.
+                // After any failure the primary answers, or reports the error.
                 if failure.isBroken { lost() }
                 return nil
             }
@@ -77,9 +77,9 @@ final class PostgresReplica: Sendable {
 
     private enum Outcome<Result: Sendable>: Sendable {
         case result(Result)
-        /// It has not come as far yet.
+        /// The replica lags behind the required point.
         case behind
-        /// It is no replica any more, or was one of another history.
+        /// The server is no longer a replica, or belongs to another history.
         case other
     }
 
@@ -121,7 +121,7 @@ final class PostgresReplica: Sendable {
         if begins { Task { [weak self] in await self?.connect() } }
     }
 
-    /// Connects, so that no request has to wait for that, and tries again until it succeeds.
+    /// Connects in the background, so that no request waits for it, and retries until it succeeds.
     private func connect() async {
         while !state.withLock({ $0.isClosed }) {
             let worker = workers[0]

@@ -3,24 +3,24 @@ internal import SluiceCore
 internal import SluicePostgres
 internal import Synchronization
 
-/// Records in a PostgreSQL database, which several processes may serve at the same time.
+/// Records in a PostgreSQL database, shared by several processes.
 ///
-/// Changes are in the order of their commits, in all processes together: a transaction that writes takes the lock on the
-/// database's counter before it reads anything, and holds it until it is committed. What comes in meanwhile is committed
-/// together by the next one.
+/// Changes are in the order of their commits, across all processes. A writing transaction locks the database's counter
+/// before it reads anything, and holds the lock until its commit. Writes that arrive in the meantime are committed
+/// together by the next transaction.
 final class PostgresStorage: Storage {
     private let address: PostgresAddress
     private let readers: [PostgresWorker]
-    /// How many reads each reader has to do.
+    /// The number of waiting reads of each reader.
     private let loads: Mutex<[Int]>
     private let writer: PostgresWriter
     private let listener: PostgresListener
     private let replica: PostgresReplica?
     private let tables = PostgresTables()
 
-    /// How many reads may wait for one connection.
+    /// The most reads waiting for one connection.
     private static let longestQueue = 200
-    /// How often a read is tried again where its connection was lost.
+    /// The most tries of a read after lost connections.
     private static let mostTries = 3
 
     init(_ address: PostgresAddress, replica: PostgresAddress? = nil, _ environment: SyncEnvironment) {

@@ -2,29 +2,29 @@ internal import SluiceCore
 internal import SluicePostgres
 internal import Synchronization
 
-/// The tables of a database with the columns that they have now.
+/// The tables of a database with their current columns.
 ///
-/// The database knows the columns of a table: another process may have added some since this one started, and
-/// moved values into them. So each transaction asks for a mark of the catalog, and reads the catalog where it has changed.
+/// Another process may have added columns since this one started, and moved values into them. Each transaction
+/// therefore reads a mark of the catalog, and the catalog itself if the mark has changed.
 final class PostgresTables: Sendable {
     typealias Tables = [ExactName: any RecordStorage]
 
-    /// The expression of the mark.
+    /// The SQL of the mark.
     static let markSQL =
         "SELECT md5(string_agg(name || ' ' || columns || ' ' || coalesce(adopted, ''), ' ' ORDER BY name)) "
         + "FROM sluice_tables"
 
     private let known = Mutex<(mark: String, tables: Tables)?>(nil)
 
-    /// The tables of the catalog with that mark; nil where they have to be read.
+    /// Returns the tables of the catalog with that mark; nil if they have to be read.
     func tables(_ mark: String) -> Tables? {
         known.withLock { known in known?.mark == mark ? known?.tables : nil }
     }
 
-    /// Notes what was read of the catalog with that mark.
+    /// Stores the catalog's tables with their mark.
     func note(_ tables: Tables, _ mark: String) { known.withLock { $0 = (mark, tables) } }
 
-    /// Reads the catalog. A table that this version cannot read is left out; opening it says what is wrong.
+    /// Reads the catalog. An unreadable table is left out; opening it reports the reason.
     static func read(_ connection: PostgresTransaction) throws -> Tables {
         var tables: Tables = [:]
         for row in try connection.run("SELECT name, columns, adopted FROM sluice_tables", []) {

@@ -3,8 +3,8 @@ internal import SluicePostgres
 
 /// An open transaction on PostgreSQL.
 ///
-/// What it gives out, numbers and times, is counted here and written once, before the commit: the transaction holds the
-/// lock on the database's counter, so nobody else gives any out.
+/// Assigned numbers and times are counted here and written once, before the commit. This is safe because the
+/// transaction holds the lock on the database's counter.
 final class PostgresTransaction: StorageConnection {
     /// Times are kept in microseconds: ten ticks.
     static let timeStep: Int64 = 10
@@ -12,9 +12,9 @@ final class PostgresTransaction: StorageConnection {
     let connection: PostgresConnection
     private let writes: Bool
     private let tables: PostgresTables
-    /// The mark of the catalog; nil where it was not asked for, or this transaction has changed the catalog.
+    /// The mark of the catalog; nil if it was not read, or this transaction has changed the catalog.
     private var mark: String?
-    /// The tables, where this transaction has read the catalog itself.
+    /// The tables, if this transaction has read the catalog itself.
     private var ownTables: PostgresTables.Tables?
     private var stamps: Stamps?
     private var cursors = 0
@@ -24,7 +24,7 @@ final class PostgresTransaction: StorageConnection {
         var latest: [ExactName: Int64]
         var changed: Set<ExactName> = []
 
-        /// From what ``latestSQL`` and ``BackendCatalog/pointSQL`` give.
+        /// Reads the results of ``latestSQL`` and ``BackendCatalog/pointSQL``.
         init?(latest rows: [[SQLValue]], point: [[SQLValue]]) {
             guard let point = BackendCatalog.point(point) else { return nil }
             self.point = point
@@ -43,7 +43,7 @@ final class PostgresTransaction: StorageConnection {
         self.writes = writes
     }
 
-    /// Begins a transaction that reads one unchanging state.
+    /// Begins a transaction that reads one snapshot.
     static func reading(_ connection: PostgresConnection, _ tables: PostgresTables) throws -> PostgresTransaction {
         let transaction = PostgresTransaction(connection, tables, writes: false)
         let results = try transaction.begin(
@@ -52,17 +52,17 @@ final class PostgresTransaction: StorageConnection {
         return transaction
     }
 
-    /// A transaction that reads and that the caller has begun.
+    /// Wraps a reading transaction begun by the caller.
     static func looking(_ connection: PostgresConnection) -> PostgresTransaction {
         PostgresTransaction(connection, PostgresTables(), writes: false)
     }
 
-    /// Begins a transaction that comes after all others that write: it waits for the lock that they hold until they are
-    /// committed. `process` notes `attempt`, so that it can be found out what became of the transaction.
+    /// Begins a transaction after all other writing ones: it waits for the lock that they hold until their commit.
+    /// `attempt` is recorded for `process`, so that the outcome can be found after a lost connection.
     static func writing(
         _ connection: PostgresConnection, _ tables: PostgresTables, process: String, attempt: Int64, ordered: Bool
     ) throws -> PostgresTransaction {
-        // Each statement sees what was committed before it began, so the lock comes before all that is read.
+        // Each statement sees the commits before its start, so the lock must come before all reads.
         let transaction = PostgresTransaction(connection, tables, writes: true)
         let results = try transaction.begin(
             """
@@ -72,7 +72,7 @@ final class PostgresTransaction: StorageConnection {
             INSERT INTO sluice_processes (id, attempt) VALUES (\(try connection.literal(process)), \(attempt))
                 ON CONFLICT (id) DO UPDATE SET attempt = excluded.attempt, seen = now()
             """)
-        // The last is of the process's row, and the mark is before it.
+        // The last result is the process's row, and the mark is before it.
         transaction.mark = results.dropLast().last?.text(0, 0)
         if ordered, results.count > 4 {
             transaction.stamps = Stamps(latest: results[results.count - 4].rows, point: results[results.count - 3].rows)
@@ -80,7 +80,7 @@ final class PostgresTransaction: StorageConnection {
         return transaction
     }
 
-    /// A transaction that comes no further than its beginning is ended, or the connection would be of no use to the next.
+    /// A transaction that fails at its beginning is ended, or the connection would be unusable for the next.
     private func begin(_ sql: String) throws -> [PostgresResult] {
         do {
             return try connection.execute(sql)
@@ -90,8 +90,8 @@ final class PostgresTransaction: StorageConnection {
         }
     }
 
-    /// The time that the transaction may take: a lock that is held without end would keep all others waiting. Also the settings
-    /// that values depend on, where a pooler keeps none for the connection.
+    /// Returns the time limits of the transaction, because a lock held without end would block all others. With a
+    /// pooler it adds the settings for the forms of values, because the connection does not keep them.
     private static func limits(_ connection: PostgresConnection) -> String {
         let milliseconds = connection.address.statementTimeout.components.seconds * 1000
         return "SET LOCAL statement_timeout = \(milliseconds); "
@@ -102,8 +102,8 @@ final class PostgresTransaction: StorageConnection {
     /// The time that a statement waits for a lock, in milliseconds.
     private static let usualLockTimeout = 10_000
 
-    /// Runs `body` where the locks that it takes are free, or will be at once; false, and nothing is done, where somebody
-    /// else holds one. Who waits for a lock on a table has all who come later wait too.
+    /// Runs `body` if its locks are free almost at once; otherwise returns false and does nothing. A longer wait for a
+    /// table's lock would block all later users of the table.
     func withoutWaiting(_ body: () throws -> Void) throws -> Bool {
         try connection.execute("SAVEPOINT sluice; SET LOCAL lock_timeout = 200")
         do {
@@ -111,23 +111,23 @@ final class PostgresTransaction: StorageConnection {
             try connection.execute("RELEASE sluice; SET LOCAL lock_timeout = \(Self.usualLockTimeout)")
             return true
         } catch let failure as PostgresFailure where failure.state == PostgresFailure.lockTaken {
-            // The setting is taken back with the rest.
+            // The rollback also restores the setting.
             try connection.execute("ROLLBACK TO sluice; RELEASE sluice")
             return false
         }
     }
 
-    /// The end of a transaction that reads.
+    /// Ends a reading transaction.
     func end() throws { try connection.execute("COMMIT") }
 
     func rollBack() { if connection.isOpen { _ = try? connection.execute("ROLLBACK") } }
 
-    /// Writes what was given out, wakes those who wait for changes in all processes, and commits.
+    /// Writes the assigned numbers and times, notifies the listeners of all processes, and commits.
     ///
-    /// No timeout ends the wait for a synchronous replica: the server would say then that it has committed, and it has,
-    /// but on one machine alone.
+    /// The wait for a synchronous replica has no timeout: after one the server would report a commit that exists on one
+    /// machine only.
     ///
-    /// - Returns: the point of the history that is committed.
+    /// - Returns: the committed point of the history.
     func commit() throws -> HistoryPoint? {
         let results = try connection.execute(
             try stampsSQL()
@@ -169,7 +169,7 @@ final class PostgresTransaction: StorageConnection {
         return ownTables?[name]
     }
 
-    /// Reads the rows of a statement some at a time, until `body` says that it has enough.
+    /// Reads the rows of a statement in parts, until `body` returns false.
     func walk(_ sql: SQLText, _ body: (PostgresResult) throws -> Bool) throws {
         cursors += 1
         let cursor = "sluice_\(cursors)"

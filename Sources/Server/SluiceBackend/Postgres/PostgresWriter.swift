@@ -3,19 +3,19 @@ internal import SluiceCore
 internal import SluicePostgres
 internal import Synchronization
 
-/// Writes for all requests of the process: what comes in while a transaction is under way is committed together by the
-/// next one.
+/// Writes for all requests of the process. Writes that arrive during a transaction are committed together by the next
+/// one.
 final class PostgresWriter: Sendable {
-    /// How many writes one transaction takes, and how many may wait.
+    /// The most writes in one transaction, and the most waiting ones.
     private static let mostTogether = 64
     private static let longestQueue = 2000
-    /// How often a transaction is tried again where another was in its way or the connection was lost.
+    /// The most tries of a transaction after a conflict with another or a lost connection.
     private static let mostTries = 4
-    /// For how long it is tried to find out what became of a commit.
+    /// The longest search for the outcome of a commit.
     private static let patience = Duration.seconds(18)
 
     private struct State {
-        /// Those that wait, in the order of their numbers.
+        /// The waiting writes, in the order of their numbers.
         var waiting: [PostgresWrite] = []
         var next = 0
         var isRunning = false
@@ -26,7 +26,7 @@ final class PostgresWriter: Sendable {
     private let state = Mutex(State())
     private let committed = CommitAction()
     private let session: PostgresSession
-    /// Is told what was committed, or nil where that is not known, before anybody else is.
+    /// Called with each committed point, or nil if it is unknown, before the commit is reported to anyone.
     private let note: @Sendable (HistoryPoint?) -> Void
 
     init(
@@ -88,7 +88,7 @@ final class PostgresWriter: Sendable {
         return value
     }
 
-    /// Refuses a write that waits still. One that has begun goes on.
+    /// Refuses a write that is still waiting. A started one continues.
     private func giveUp(_ number: Int) {
         let write = state.withLock { state in
             state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
@@ -106,7 +106,7 @@ final class PostgresWriter: Sendable {
             }
             if writes.isEmpty { return }
             if await !commit(writes) {
-                // One of them ended the transaction for all.
+                // One of the writes has ended the transaction for all.
                 for write in writes {
                     if ContinuousClock.now < write.deadline {
                         _ = await commit([write])
@@ -118,8 +118,8 @@ final class PostgresWriter: Sendable {
         }
     }
 
-    /// Runs writes as one transaction and tells each what came of it; false, and nothing said, where they have to be run
-    /// one by one.
+    /// Runs writes as one transaction and reports the outcome to each; returns false without a report if they have to
+    /// run one by one.
     private func commit(_ writes: [PostgresWrite]) async -> Bool {
         var tries = 1
         while true {
@@ -150,11 +150,11 @@ final class PostgresWriter: Sendable {
                 let isInTime = writes.contains { ContinuousClock.now < $0.deadline }
                 if failure.isTransient, tries < Self.mostTries, isInTime {
                     tries += 1
-                    // Others that were in the way have to end first; each waits for another length of time.
+                    // The conflicting transactions have to end first; random pauses keep the retries apart.
                     try? await Task.sleep(for: .milliseconds(Int64.random(in: 5...25) << Int64(tries)))
                     continue
                 }
-                // A lost connection is the fault of none of them.
+                // None of the writes has caused the lost connection.
                 if writes.count > 1, !failure.isBroken { return false }
                 return fail(writes, failure.error(address))
             } catch {
@@ -185,7 +185,7 @@ final class PostgresWriter: Sendable {
                 } catch let failure as PostgresFailure {
                     throw failure
                 } catch  where writes.count > 1 && connection.changes == changes {
-                    // It was refused before it wrote anything.
+                    // The transaction was refused before it wrote anything.
                     outcomes.append(.failure(error))
                 }
             }
@@ -204,13 +204,13 @@ final class PostgresWriter: Sendable {
         return outcomes
     }
 
-    /// Whether the transaction with that number is in the database; nil where that cannot be found out now.
+    /// Whether the transaction with that number was committed; nil if this cannot be determined now.
     private func outcome(of attempt: Int64) async -> Bool? {
         let deadline = ContinuousClock.now + Self.patience
         while ContinuousClock.now < deadline {
             let process = session.process
             let found = try? await worker.run { connection -> Bool in
-                // Where the lost transaction is still under way, it holds the row: this waits for its end.
+                // A lost transaction still in progress holds the row: this waits for its end.
                 do {
                     let results = try connection.execute(
                         "BEGIN READ WRITE; SET LOCAL lock_timeout = 15000; SELECT attempt FROM sluice_processes "
@@ -227,7 +227,7 @@ final class PostgresWriter: Sendable {
         return nil
     }
 
-    /// The connection was lost during a commit.
+    /// The error of a connection lost during a commit.
     private struct CommitLost: Error {
         var attempt: Int64
         var outcomes: [Result<Void, any Error>]
@@ -235,23 +235,23 @@ final class PostgresWriter: Sendable {
     }
 }
 
-/// A write that waits for its transaction.
+/// A write waiting for its transaction.
 struct PostgresWrite: Sendable {
     var number: Int
-    /// Until when it has to have begun.
+    /// The latest time to begin.
     var deadline: ContinuousClock.Instant
     var run: @Sendable (any StorageConnection) throws -> Void
     var end: @Sendable (Result<Void, any Error>) -> Void
 }
 
-/// The process as the database knows it: a name, and the numbers of its transactions.
+/// The process's identity in the database: a name, and the numbers of its transactions.
 final class PostgresSession: Sendable {
-    /// A name that no other process has.
+    /// The unique name of the process.
     let process: String
-    /// Whether transactions take the lock that puts them in order. A test finds out what comes of it without.
+    /// Whether transactions take the lock that orders them. A test shows the failures without it.
     let ordered: Bool
     @TaskLocal static var isOrdered = true
-    /// The tables with their columns, as the process's transactions find them.
+    /// The tables with their columns, shared by the process's transactions.
     let tables: PostgresTables
     private let environment: SyncEnvironment
     private let attempts = Mutex<Int64>(0)
@@ -270,12 +270,12 @@ final class PostgresSession: Sendable {
         }
     }
 
-    /// Makes or checks the catalog through a new connection, and begins a run of the history where the server is another
-    /// than before: a replica that was promoted, or a backup, may lack the last changes and would give their numbers out
-    /// again.
+    /// Creates or checks the catalog through a new connection. Begins a run of the history if the server is another
+    /// than before: a promoted replica or a backup may lack the last changes and would assign their numbers again.
     func begin(_ connection: PostgresConnection) throws {
         try PostgresCatalog.prepare(connection)
-        // Under another name: what the process's last transaction has noted is what is asked for after a commit was lost.
+        // Another name is used, because the record of the process's last transaction is still needed after a lost
+        // commit.
         let transaction = try PostgresTransaction.writing(
             connection, tables, process: "begin", attempt: 0, ordered: true)
         do {
@@ -283,7 +283,7 @@ final class PostgresSession: Sendable {
             let found = try transaction.run("SELECT timeline, \(timeline) FROM sluice_identity").first
             if let found, found[0] != found[1] {
                 try transaction.run("UPDATE sluice_identity SET timeline = \(timeline)")
-                // In a new database the backend begins the first one.
+                // In a new database the backend begins the first run.
                 if found[0] != .null { try BackendCatalog.beginRun(chance: environment.random(), transaction) }
             }
             try transaction.run("DELETE FROM sluice_processes WHERE seen < now() - interval '30 days'")

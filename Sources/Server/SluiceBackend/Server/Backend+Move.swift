@@ -1,21 +1,21 @@
 public import SluiceCore
 
 extension Backend {
-    /// Copies all records of the configuration's database into another, which has none yet: with their versions, so that
-    /// clients' conditions hold, and with what is remembered of requests that may come again. Times are rounded up to what
-    /// the other database keeps and stay in their order, so that clients who read by time miss nothing; change tokens are
-    /// for one database alone, so clients who have some are told (410) to begin afresh.
+    /// Copies all records of the configuration's database into another, empty one. Versions are kept, so that clients'
+    /// conditions hold, and so are the remembered effects of repeatable requests. Times are rounded up to the other
+    /// database's precision and keep their order, so that clients that read by time miss nothing. Change tokens are
+    /// valid for one database only, so clients with tokens are told (410) to start over.
     ///
-    /// Nobody may change the database meanwhile.
+    /// No one may change the database during the copy.
     ///
-    /// - Returns: how many records were copied.
-    /// - Throws: ``SluiceError`` of a store code, and `invalidArgument` where the other database has records.
+    /// - Returns: the number of copied records.
+    /// - Throws: ``SluiceError`` of a store code, and `invalidArgument` if the other database has records.
     public static func move(
         _ configuration: BackendConfiguration, to database: BackendConfiguration.Database,
         environment: SyncEnvironment = .system
     ) async throws -> Int {
         var configuration = configuration
-        // Nobody sends requests.
+        // No requests are sent, so no plugins are needed.
         configuration.plugins = nil
         let source = try await Backend(configuration, environment: environment)
         do {
@@ -35,7 +35,7 @@ extension Backend {
         configuration.database = database
         configuration.replica = nil
         for index in configuration.tables.indices {
-            // The records come from the source, and the columns that its seed has shown.
+            // The source provides the records, and the columns inferred from its seed.
             configuration.tables[index].seed = nil
             configuration.tables[index].key = nil
             if let table = source.served.table(configuration.tables[index].name) {
@@ -69,7 +69,7 @@ extension Backend {
         let columns = "\"user\", request, fingerprint, expires, answer, stored"
         let requests = try await source.served.database.read { try $0.run("SELECT \(columns) FROM sluice_requests") }
         try await target.served.database.write { connection in
-            // Numbers that were given out as ids are not given out again.
+            // Numbers used as ids must not be assigned again.
             try BackendCatalog.noteID(point.number, connection)
             for values in requests {
                 try connection.run("INSERT INTO sluice_requests (\(columns)) VALUES ($1, $2, $3, $4, $5, $6)", values)
@@ -83,7 +83,7 @@ extension Backend {
         _ table: BackendTable, _ source: Backend, _ other: BackendTable, _ target: Backend
     ) async throws -> Int {
         let millisecond = Timestamp.ticksPerSecond / 1000
-        // Microseconds, which all databases keep.
+        // All databases keep microseconds.
         let step = millisecond / 1000
         var (count, last, position) = (0, Timestamp(ticks: 0), Timestamp.earliest)
         while true {

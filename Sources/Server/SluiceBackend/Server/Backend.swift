@@ -6,32 +6,32 @@ internal import SluicePostgres
 
 /// The embedded backend: tables in a database, served to the clients of every generation of the tables protocol.
 ///
-/// A backend is opened once; listeners come and go (``BackendServer``), and the records stay.
+/// A backend is opened once; its records outlast its listeners (``BackendServer``).
 ///
 /// ```swift
 /// let backend = try await Backend(BackendConfiguration(tables: [.init("todos")]))
 /// try await backend.serve(port: 8080)
 /// ```
 public final class Backend: Sendable {
-    /// What it serves.
+    /// The configuration of the backend.
     public var configuration: BackendConfiguration { served.configuration }
     let served: ServedTables
-    /// What is served as OData; nil where nothing is.
+    /// The OData service; nil if there is none.
     let odata: ODataService?
-    /// How many records were stamped anew because the database turned out, when it was opened, to be another than the
-    /// one that was served last: a backup that was restored. Nil where it was the same.
+    /// The number of records with a new time after a restored backup was detected at the opening: the database was
+    /// another than the last served one. Nil if it was the same.
     public var restoredRecords: Int? { served.restoredRecords }
 
-    /// Opens the database, makes the tables that it does not hold yet, with their seeds, and removes what has expired.
+    /// Opens the database, creates its missing tables with their seeds, and removes expired records.
     ///
     /// - Parameters:
     ///   - configuration: the database and the tables' rules.
-    ///   - hooks: code of the server's own around the requests of a table, by the table's name.
-    ///   - operations: code of the server's own that OData clients call by its name.
-    ///   - environment: clock and ids.
-    ///   - logger: gets each failure with its cause, such as an SQLSTATE and the database's words.
-    /// - Throws: ``SluiceError`` of a store code where the database cannot be used, `invalidArgument`, `invalidTable`
-    ///   or `invalidRecord` where the configuration, a seed or the secret for tokens is wrong or missing.
+    ///   - hooks: the server's own code around the requests of a table, by the table's name.
+    ///   - operations: the server's own code that OData clients call by name.
+    ///   - environment: the source of times and ids.
+    ///   - logger: gets each failure with its cause, such as an SQLSTATE and the database's message.
+    /// - Throws: ``SluiceError`` of a store code if the database cannot be used; `invalidArgument`, `invalidTable` or
+    ///   `invalidRecord` if the configuration, a seed or the secret for tokens is wrong or missing.
     public init(
         _ configuration: BackendConfiguration, hooks: [String: any TableHooks] = [:],
         operations: [ODataOperation] = [], environment: SyncEnvironment = .system, logger: Logger? = nil
@@ -68,20 +68,20 @@ public final class Backend: Sendable {
         }
     }
 
-    /// Waits for what is under way and closes the database. Requests after it are answered with 503.
+    /// Waits for the requests in progress and closes the database. Later requests are answered with 503.
     public func close() async throws { try await served.database.close() }
 
-    /// Answers a request; whatever goes wrong is an answer too.
+    /// Answers a request; every failure becomes an answer too.
     package func respond(to request: Request) async -> Response { await respond(to: request, by: nil) }
 
-    /// Answers a request that was let in.
+    /// Answers an admitted request.
     func respond(to request: Request, by allowance: Allowance?) async -> Response {
         var answer = await withoutContent(request, by: allowance)
         if let odata, request.head.isOData { odata.crossOrigin.allow(request.head, &answer.head.headerFields) }
         return answer
     }
 
-    /// The answer to a request whose method the paths know.
+    /// Answers a request of a method that differs by path.
     func routed(_ request: Request, by allowance: Allowance?) async -> Response {
         if let odata, request.head.isOData {
             return await ODataRoutes(served: served, service: odata, allowance: allowance).respond(to: request)
@@ -91,13 +91,13 @@ public final class Backend: Sendable {
 }
 
 extension Backend {
-    /// Tells the backend that its database was put back from a backup. A backend notices that by itself where the mark
-    /// beside the database is another's; it cannot where mark and database were put back together.
+    /// Tells the backend that its database was restored from a backup. A backend detects this itself by the mark file
+    /// beside the database, unless the mark was restored together with the database.
     ///
-    /// All records get a new time, so that clients which read by time read them again, and ids that only the server
-    /// makes go on after all that may have been given out. Versions stay.
+    /// All records get a new time, so that clients read them again by time. Server-assigned ids continue after all that
+    /// may have been assigned. Versions stay.
     ///
-    /// - Returns: how many records were stamped anew.
+    /// - Returns: the number of records with a new time.
     /// - Throws: ``SluiceError`` of a store code.
     @discardableResult
     public func restored() async throws -> Int {
@@ -109,7 +109,7 @@ extension Backend {
 }
 
 extension BackendConfiguration.Database {
-    /// The storage that keeps the records there.
+    /// Opens the storage of the records.
     fileprivate func storage(replica: PostgresDatabase?, _ environment: SyncEnvironment) -> any Storage {
         switch self {
         case .memory: SQLiteStorage(path: ":memory:")
@@ -119,12 +119,12 @@ extension BackendConfiguration.Database {
     }
 }
 
-/// Requests that every path answers alike, whatever is there.
+/// The requests that every path answers in the same way.
 extension Backend {
-    /// The methods of requests on which the paths of this server differ.
+    /// The methods that this server's paths handle themselves.
     private static let methods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
-    /// The answer to a request: to `HEAD` that to `GET` without its content, to `OPTIONS` the methods.
+    /// Answers a request: `HEAD` as `GET` without its content, `OPTIONS` with the methods.
     func withoutContent(_ request: Request, by allowance: Allowance?) async -> Response {
         switch request.head.method {
         case .head:
@@ -142,7 +142,7 @@ extension Backend {
         }
     }
 
-    /// Refuses a request that does not name its server once (RFC 9112, section 3.2): links are made of that name.
+    /// Refuses a request without exactly one `Host` (RFC 9112, section 3.2), because links contain that name.
     static func checkHost(_ head: HTTPRequest) throws(Refusal) {
         let others = HTTPField.Name("Host").map { head.headerFields[values: $0] } ?? []
         guard let authority = head.authority, !authority.isEmpty, others.isEmpty else {
@@ -152,11 +152,11 @@ extension Backend {
 }
 
 extension Backend {
-    /// Removes what has expired by the tables' rules (``BackendConfiguration/Table/recordsExpire``,
-    /// ``BackendConfiguration/Table/tombstonesExpire``). It happens by itself when a backend is opened and at intervals
-    /// while one is served.
+    /// Removes expired records by the tables' rules (``BackendConfiguration/Table/recordsExpire``,
+    /// ``BackendConfiguration/Table/tombstonesExpire``). It also runs when a backend is opened, and at intervals while
+    /// one is served.
     ///
-    /// - Returns: how many records became tombstones or were removed.
+    /// - Returns: the number of records that became tombstones or were removed.
     /// - Throws: ``SluiceError`` of a store code.
     @discardableResult
     public func expire() async throws -> Int {
@@ -174,13 +174,13 @@ extension Backend {
         return total
     }
 
-    /// The wait between two sweeps: an hour, or less where something expires sooner; nil where nothing does.
+    /// The time between two sweeps: an hour, or less for shorter expiry; nil if nothing expires.
     var expiryInterval: Duration? {
         let intervals = configuration.tables.flatMap { [$0.recordsExpire, $0.tombstonesExpire].compactMap { $0 } }
         return intervals.min().map { max(.seconds(1), min($0, .seconds(3600))) }
     }
 
-    /// Sweeps at intervals until the task is cancelled. `failed` gets what goes wrong; the next sweep tries again.
+    /// Sweeps at intervals until the task is cancelled. `failed` gets the errors; the next sweep tries again.
     func sweep(_ failed: @Sendable (any Error) -> Void) async {
         guard let interval = expiryInterval else { return }
         while !Task.isCancelled {
@@ -200,25 +200,25 @@ extension BackendConfiguration.Table {
     fileprivate var expires: Bool { recordsExpire != nil || tombstonesExpire != nil }
 }
 
-/// The statements that adopt a table of the operator's or release it, carried out or only planned.
+/// The statements that adopt or release an operator's table, executed or only planned.
 public struct Adoption: Sendable, Hashable {
-    /// The statements, in their order. They are carried out as one transaction.
+    /// The statements, in their order. They are executed as one transaction.
     public var statements: [String]
-    /// How many records the table has; nil where nothing was done.
+    /// The number of the table's records; nil if nothing was done.
     public var records: Int?
 }
 
 extension Backend {
-    /// Makes an existing table of a PostgreSQL database one that can be served: the configuration names it with its key
-    /// column (``BackendConfiguration/Table/key``) and its columns. Nothing of the table is changed but that it gets
-    /// triggers, which keep a copy with versions, times and tombstones beside it.
+    /// Prepares an existing table of a PostgreSQL database for serving. The configuration names the table's key column
+    /// (``BackendConfiguration/Table/key``) and its columns. The table only gets triggers; they maintain a copy of it
+    /// with versions, times and tombstones.
     ///
     /// - Parameters:
     ///   - name: the table.
     ///   - configuration: the database, and the table's rules.
-    ///   - isDryRun: whether only the statements are given back.
-    /// - Throws: ``SluiceError`` of code `invalidTable` where the table cannot be adopted, with the reason, and of the store
-    ///   codes.
+    ///   - isDryRun: whether the statements are only returned.
+    /// - Throws: ``SluiceError`` of code `invalidTable` with the reason if the table cannot be adopted, and of the
+    ///   store codes.
     public static func adopt(
         _ name: String, of configuration: BackendConfiguration, isDryRun: Bool = false,
         environment: SyncEnvironment = .system
@@ -241,8 +241,8 @@ extension Backend {
         }
     }
 
-    /// Takes everything away again that ``adopt(_:of:isDryRun:environment:)`` brought. The table stays, with its rows as
-    /// they are; versions, tombstones and properties without a column are gone.
+    /// Undoes ``adopt(_:of:isDryRun:environment:)``. The table and its rows stay; versions, tombstones and properties
+    /// without a column are lost.
     public static func undoAdoption(
         _ name: String, of configuration: BackendConfiguration, isDryRun: Bool = false,
         environment: SyncEnvironment = .system
@@ -265,8 +265,7 @@ extension Backend {
         }
     }
 
-    /// Runs `body` in a transaction that writes, or, where nothing is to be done, in one that reads and without the
-    /// backend's own tables.
+    /// Runs `body` in a writing transaction, or, for a dry run, in a reading one without the backend's own tables.
     private static func onPostgres(
         _ configuration: BackendConfiguration, _ isDryRun: Bool, _ environment: SyncEnvironment,
         _ body: @escaping @Sendable (PostgresConnection, (any StorageConnection)?) throws -> Adoption

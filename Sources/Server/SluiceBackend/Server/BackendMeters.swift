@@ -2,7 +2,8 @@ public import CoreMetrics
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Counts what a listener does. Every label is from a small set; none holds a table, a record or a user.
+/// Counts the requests and streams of a listener. Every label is from a small set; none contains a table, a record or a
+/// user.
 struct BackendMeters: Sendable {
     private static let methods: Set = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -10,7 +11,7 @@ struct BackendMeters: Sendable {
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
-    /// Counts a request that was answered.
+    /// Counts an answered request.
     func count(_ head: HTTPRequest, _ status: HTTPResponse.Status, took: Duration) {
         let method = Self.methods.contains(head.method.rawValue) ? head.method.rawValue : "other"
         Counter(
@@ -21,7 +22,7 @@ struct BackendMeters: Sendable {
             .recordNanoseconds(took.wholeNanoseconds)
     }
 
-    /// Notes how many streams of changes are open.
+    /// Records the number of open change streams.
     func note(streams: Int) { Gauge(label: "sluice.backend.streams", factory: factory).record(streams) }
 }
 
@@ -29,10 +30,10 @@ struct BackendMeters: Sendable {
 public struct BackendMetrics: Sendable {
     /// The store of the metrics.
     public var factory: any MetricsFactory
-    /// The answer to `GET /metrics`; nil where nothing is at that path.
+    /// The answer to `GET /metrics`; nil if the path is not served.
     public var text: (@Sendable () -> String)?
 
-    /// Metrics.
+    /// Creates metrics.
     public init(_ factory: any MetricsFactory = MetricsSystem.factory, text: (@Sendable () -> String)? = nil) {
         self.factory = factory
         self.text = text

@@ -8,8 +8,8 @@ internal import SluiceCore
 
 /// A listener for a ``Backend``. Several may serve one backend, at the same time or one after the other.
 ///
-/// When it ends, its port is free and its connections are closed: idle ones at once, busy ones after their answer (or
-/// at once where the task is cancelled).
+/// At its end its port is free and its connections are closed: idle ones at once, busy ones after their answer (or at
+/// once if the task is cancelled).
 public struct BackendServer: Service {
     private let backend: Backend
     private let host: String
@@ -18,13 +18,13 @@ public struct BackendServer: Service {
     private let metrics: BackendMetrics
     private let onListening: @Sendable (Int) async -> Void
 
-    /// A listener.
+    /// Creates a listener.
     ///
     /// - Parameters:
     ///   - host: the address to listen on.
-    ///   - port: the port; 0 is any free one.
-    ///   - metrics: where requests are counted, and what `GET /metrics` answers.
-    ///   - onListening: gets the port once connections are taken.
+    ///   - port: the port; 0 for any free one.
+    ///   - metrics: the counters of requests, and the answer to `GET /metrics`.
+    ///   - onListening: called with the port once connections are accepted.
     public init(
         backend: Backend, host: String = "127.0.0.1", port: Int = 0, logger: Logger? = nil,
         metrics: BackendMetrics = BackendMetrics(), onListening: @escaping @Sendable (Int) async -> Void = { _ in }
@@ -43,7 +43,7 @@ public struct BackendServer: Service {
 
     /// Serves until the task is cancelled or a graceful shutdown begins.
     ///
-    /// - Throws: ``SluiceError`` of code `network` where the address cannot be listened on.
+    /// - Throws: ``SluiceError`` of code `network` if the address cannot be listened on.
     public func run() async throws {
         let meters = BackendMeters(metrics.factory)
         let streams = OpenStreams(meters)
@@ -68,7 +68,7 @@ public struct BackendServer: Service {
                 }
                 group.addTask { await streams.beat(backend.served.signals) }
                 defer { group.cancelAll() }
-                // A stream has no end of its own, and the listener waits for the answers in progress.
+                // The listener waits for the answers in progress, and a stream does not end by itself.
                 try await withGracefulShutdownHandler {
                     try await application.run()
                 } onGracefulShutdown: {
@@ -81,7 +81,7 @@ public struct BackendServer: Service {
             throw SluiceError(
                 .network, "cannot listen on \(host):\(port); is another program using the port?", cause: error)
         } catch is ServiceGroupError where Task.isCancelled {
-            // The listener's group reports a cancelled service as one that ended early.
+            // The listener's group reports a cancelled service as ended early.
         }
     }
 }
@@ -96,7 +96,7 @@ extension Backend {
     }
 }
 
-/// Carries requests from the listener to the backend, and its answers back.
+/// Passes requests from the listener to the backend, and its answers back.
 struct BackendResponder: HTTPResponder {
     let backend: Backend
     let streams: OpenStreams
@@ -158,13 +158,13 @@ struct BackendResponder: HTTPResponder {
 }
 
 extension Backend {
-    /// Lets a request in, or not, before anything else is done for it. Nil where there is no limit.
+    /// Admits or refuses a request before any other work. Nil if there is no rate limit.
     ///
     /// - Throws: ``Refusal`` (400, 429).
     func admit(_ head: HTTPRequest, from address: SocketAddress?) async throws(Refusal) -> Allowance? {
         try Self.checkHost(head)
         guard let limiter = served.limiter else { return nil }
-        // Who has no valid token is refused by the route, and counts by the address here.
+        // Without a valid token the request counts for its address; the route refuses it later.
         let user = try? await served.authenticator?.principal(for: head.headerFields)?.user
         let allowance = Allowance(
             limiter: limiter, client: limiter.client(head, user: user, from: address))
@@ -172,7 +172,7 @@ extension Backend {
         return allowance
     }
 
-    /// The refusal of a request that was not read whole.
+    /// Returns the refusal of a request that could not be read completely.
     func refuse(_ request: SluiceCore.Request, _ refusal: Refusal) -> SluiceCore.Response {
         if odata != nil, request.head.isOData { return ODataRoutes.response(to: refusal, request.head) }
         let wire = (try? ServerWire.of(request.head, RequestTarget(request.head))) ?? .azureV2
@@ -180,10 +180,11 @@ extension Backend {
     }
 }
 
-/// The request as the client sent it, where a proxy before the listener says so: `Forwarded` (RFC 7239), or else
-/// `X-Forwarded-Proto`, `-Host` and `-Prefix`. Of several values the first is the client's side.
+/// Restores the client's original request from a proxy's headers: `Forwarded` (RFC 7239), or else `X-Forwarded-Proto`,
+/// `-Host` and `-Prefix`. Of several values the first comes from the client's side.
 ///
-/// Only proxies that the configuration trusts are heard; of others the prefix is taken away, so that nobody else reads it.
+/// Only proxies trusted by the configuration count; the prefix of any other peer is removed, so that no later code uses
+/// it.
 struct ForwardedHead {
     let proxies: [AddressRange]
 
@@ -206,7 +207,7 @@ struct ForwardedHead {
 
     private func isTrusted(_ peer: SocketAddress?) -> Bool {
         guard let peer else { return false }
-        // A proxy on a Unix socket is on this machine.
+        // A peer on a Unix socket is a proxy on this machine.
         guard let text = peer.ipAddress else { return true }
         return NetworkAddress(text).map { address in proxies.contains { $0.contains(address) } } ?? false
     }
@@ -215,7 +216,7 @@ struct ForwardedHead {
         String(list.split(separator: ",").first ?? "").filter { $0 != " " && $0 != "\t" }
     }
 
-    /// The parameters of the first element of `Forwarded`.
+    /// Returns the parameters of the first element of `Forwarded`.
     private static func parameters(_ fields: HTTPFields) -> [String: String] {
         guard let name = HTTPField.Name("Forwarded"), let field = fields[name] else { return [:] }
         var parameters: [String: String] = [:]

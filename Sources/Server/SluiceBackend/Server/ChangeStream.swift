@@ -3,19 +3,19 @@ internal import SluiceCore
 
 /// The changes of a table as server-sent events: `GET /tables/NAME/changes` with `Accept: text/event-stream`.
 ///
-/// Each event is a page of changes as a list with a change token has it, for the same user and by the same rules. Its id is
-/// the token, so that a client that comes back with `Last-Event-ID` goes on where it was.
+/// Each event is a page of changes, the same as in a list with a change token, for the same user and by the same rules.
+/// Its id is the token, so that a returning client continues with `Last-Event-ID`.
 struct ChangeStream: Sendable {
-    /// What a request for such a stream is answered with.
+    /// The answer to a request for a stream.
     enum Answer: Sendable {
-        /// The stream's first bytes; the rest comes from ``next(_:)``.
+        /// The stream's first bytes; ``next(_:)`` returns the rest.
         case stream(first: [UInt8], ChangeStream)
         /// The request is refused.
         case refusal(Response)
     }
 
     private static let name = "changes"
-    /// The time that a stream waits for a database that is away.
+    /// The time that a stream waits for an unavailable database.
     private static let pause = Duration.seconds(1)
 
     let table: String
@@ -25,7 +25,7 @@ struct ChangeStream: Sendable {
     private var token: String
     private var generation: Int
 
-    /// Whether a request asks for one. A record may have the id `changes`, so the form is asked for by name.
+    /// Whether a request asks for a stream. A record may have the id `changes`, so `Accept` must name the form.
     static func isAsked(by head: HTTPRequest) -> Bool {
         guard head.method == .get else { return false }
         let segments = RequestTarget(head).segments
@@ -33,7 +33,7 @@ struct ChangeStream: Sendable {
         return head.headerFields[values: .accept].contains { $0.lowercased().contains("text/event-stream") }
     }
 
-    /// Begins a stream: after the event that `Last-Event-ID` or `$deltatoken` names, or else now.
+    /// Begins a stream after the event in `Last-Event-ID` or `$deltatoken`, or else now.
     static func begin(_ head: HTTPRequest, _ backend: Backend) async -> Answer {
         let target = RequestTarget(head)
         let generation = backend.served.signals.generation(of: target.segments[1])
@@ -52,18 +52,18 @@ struct ChangeStream: Sendable {
         return .stream(first: page + Self.bytes("event: ready\nid: \(token)\ndata: {}\n\n"), stream)
     }
 
-    /// The next bytes: changes, or a sign of life; nil at the end.
+    /// Returns the next bytes: changes, or a heartbeat; nil at the end.
     mutating func next() async -> [UInt8]? {
         while !Task.isCancelled {
             let seen = backend.served.signals.generation(of: table)
             let response = await list(token: token, isFirst: false)
             if response.status == 503 {
-                // The database is away or busy: the stream waits for it.
+                // The database is unavailable or busy: the stream waits for it.
                 guard (try? await Pause.wait(for: Self.pause)) != nil else { return nil }
                 return sign
             }
             guard response.status == 200, let token = Self.token(of: response) else {
-                // The client begins afresh, or lost its right: it learns the reason where it asks again.
+                // The token is no longer valid, or the user has lost access: the client's next request gets the reason.
                 return generation < 0 ? nil : end(response)
             }
             let event = token == self.token ? [] : event(response)
@@ -79,7 +79,7 @@ struct ChangeStream: Sendable {
         return nil
     }
 
-    /// A sign of life.
+    /// A heartbeat.
     private var sign: [UInt8] { Self.bytes(": \(backend.served.environment.now())\n\n") }
 
     private mutating func end(_ response: Response) -> [UInt8] {
@@ -87,13 +87,13 @@ struct ChangeStream: Sendable {
         return Self.bytes("event: end\ndata: {\"status\":\(response.status)}\n\n")
     }
 
-    /// Reads a page by the ordinary request for one, so that users, access, views and hooks count as ever.
+    /// Reads a page with an ordinary list request, so that users, access, views and hooks apply.
     private func list(token: String?, isFirst: Bool) async -> Response {
         var head = head
         var parameters = parameters
         if let token { parameters.append((name: "$deltatoken", value: token)) }
         if isFirst, let latest = await backend.served.newestChange(of: table) {
-            // Only what is committed from now on: a condition on the time is where a run begins.
+            // The condition on the time makes the run begin with the next commit.
             let wire = try? ServerWire.of(head, RequestTarget(head))
             let column = wire?.names.wire(SystemColumn.updatedAt)?.text ?? SystemColumn.updatedAt.text
             let condition = "\(column) gt cast(\(latest),Edm.DateTimeOffset)"
@@ -110,13 +110,13 @@ struct ChangeStream: Sendable {
         let path = RequestTarget(head).path.dropLast("/\(Self.name)".count)
         head.path = text.isEmpty ? String(path) : "\(path)?\(text)"
         if let prefer = HTTPField.Name("Prefer") { head.headerFields[prefer] = "odata.track-changes" }
-        // It follows a commit, so it has to see it.
+        // The read follows a commit and must see it.
         return await backend.served.turns.take { [head] in
             await ReadFloor.$isLatest.withValue(true) { await backend.respond(to: Request(head)) }
         }
     }
 
-    /// A page as an event; nothing for one without rows.
+    /// Returns a page as an event; empty for a page without rows.
     private func event(_ response: Response) -> [UInt8] {
         guard let token = Self.token(of: response), let body = try? JSON(parsing: response.body.bytes) else {
             return []

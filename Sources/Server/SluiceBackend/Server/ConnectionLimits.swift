@@ -4,8 +4,8 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypes
 
-/// What a listener takes of a connection: sizes of heads, and for how long a client is waited for. One way for the
-/// backend and for the daemon's listeners.
+/// The limits of a listener on a connection: the sizes of heads, and the waiting times for a client. The backend and
+/// the daemon's listeners share them.
 package struct ConnectionLimits: Sendable {
     var headBytes: Int
     var headerFields: Int
@@ -13,14 +13,14 @@ package struct ConnectionLimits: Sendable {
     var requestTime: Duration
     var answerTime: Duration
 
-    /// Limits.
+    /// Creates limits.
     ///
     /// - Parameters:
     ///   - headBytes: the most bytes of a request's address and header fields together.
     ///   - headerFields: the most header fields.
-    ///   - idleTime: for how long a connection may be without a request.
-    ///   - requestTime: how long a request may take from its head to its end.
-    ///   - answerTime: for how long a client may take nothing of an answer.
+    ///   - idleTime: the longest time without a request.
+    ///   - requestTime: the longest time from a request's head to its end.
+    ///   - answerTime: the longest time in which a client reads nothing of an answer.
     package init(
         headBytes: Int, headerFields: Int, idleTime: Duration = .seconds(75), requestTime: Duration = .seconds(120),
         answerTime: Duration = .seconds(60)
@@ -38,7 +38,7 @@ package struct ConnectionLimits: Sendable {
             requestTime: limits.requestTime, answerTime: limits.answerTime)
     }
 
-    /// A server of HTTP/1.1 that keeps to them.
+    /// Returns an HTTP/1.1 server with these limits.
     package var server: HTTPServerBuilder {
         .http1(
             configuration: .init(
@@ -48,26 +48,26 @@ package struct ConnectionLimits: Sendable {
     }
 }
 
-/// Ends connections whose clients keep the server waiting: without a request, with a head or a body that drips, or with
-/// an answer that they do not take. A request that is whole is waited for by nobody: its answer may take its time.
+/// Closes the connections of clients that keep the server waiting: idle, slow to send a head or a body, or not reading
+/// an answer. A complete request has no time limit: its answer may take long.
 final class PatienceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// What the client is to send.
+    /// The part of a request that the client has to send next.
     private enum Awaited {
         case head, body, nothing
     }
 
     private let limits: ConnectionLimits
-    /// The requests that are not answered.
+    /// The number of unanswered requests.
     private var openAnswers = 0
     private var isInRequest = false
     private var awaited = Awaited.nothing
     private var deadline: Scheduled<Void>?
-    /// The next look at an answer that waits, and how much of it waited at the last.
+    /// The next check of an unread answer, with its unread bytes at the last one.
     private var look: Scheduled<Void>?
     private var waitingBytes = 0
 
@@ -95,7 +95,7 @@ final class PatienceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         (deadline, look) = (nil, nil)
     }
 
-    // MARK: What comes
+    // MARK: Reading
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -122,9 +122,9 @@ final class PatienceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.close(promise: nil)
     }
 
-    /// Sets the time until which what is awaited must be there; it does not move while the same is awaited.
+    /// Sets the deadline for the awaited part; it stays the same while the awaited part does.
     private func update(_ context: ChannelHandlerContext) {
-        // A request after another is not read while that one is answered.
+        // A pipelined request is not read while the previous one is being answered.
         let awaited: Awaited =
             isInRequest ? (openAnswers <= 1 ? .body : .nothing) : (openAnswers == 0 ? .head : .nothing)
         guard awaited != self.awaited else { return }
@@ -142,7 +142,7 @@ final class PatienceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    // MARK: What goes
+    // MARK: Writing
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .end = unwrapOutboundIn(data) {

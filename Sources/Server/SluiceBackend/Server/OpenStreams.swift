@@ -4,12 +4,12 @@ internal import NIOCore
 internal import SluiceCore
 internal import Synchronization
 
-/// The streams of changes of one listener.
+/// The open change streams of one listener.
 final class OpenStreams: Sendable {
-    /// How often a stream without changes has a sign of life.
+    /// The interval of heartbeats on a stream without changes.
     private static let heartbeat = Duration.seconds(15)
-    /// How long a client may take to read what it was sent. One that is slower is cut off, and goes on where it was when
-    /// it comes back: nothing is kept for it meanwhile.
+    /// The longest time for a client to read sent events. A slower client is disconnected, so that nothing is buffered
+    /// for it. It continues from its last event when it returns.
     private static let patience = Duration.seconds(10)
 
     private struct State {
@@ -22,10 +22,10 @@ final class OpenStreams: Sendable {
 
     init(_ meters: BackendMeters) { self.meters = meters }
 
-    /// Whether the listener ends.
+    /// Whether the listener is ending.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Ends all streams, each when it wakes next.
+    /// Ends all streams, each at its next wake-up.
     func end() { state.withLock { $0.hasEnded = true } }
 
     private func count(_ change: Int) {
@@ -36,12 +36,12 @@ final class OpenStreams: Sendable {
             })
     }
 
-    /// Sends signs of life until the task is cancelled.
+    /// Sends heartbeats until the task is cancelled.
     func beat(_ signals: CommitSignals) async {
         while (try? await Task.sleep(for: Self.heartbeat)) != nil { signals.beat() }
     }
 
-    /// The answer that a stream is.
+    /// Returns the response of a stream.
     func response(_ first: [UInt8], _ stream: ChangeStream, _ channel: any Channel) -> Hummingbird.Response {
         var headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-cache"]
         if let buffering = HTTPField.Name("X-Accel-Buffering") { headers[buffering] = "no" }

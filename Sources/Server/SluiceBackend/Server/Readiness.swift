@@ -1,8 +1,8 @@
 internal import SluiceCore
 
-/// Whether the database answers. One question at a time is asked of it, however many ask here.
+/// Checks that the database answers. All callers share one query at a time.
 actor Readiness {
-    /// The time that the answer is waited for, and that it counts.
+    /// The longest wait for an answer, and the time that an answer stays valid.
     private static let patience = Duration.seconds(2)
     private static let age = Duration.seconds(1)
     private static let look = Duration.milliseconds(20)
@@ -13,7 +13,7 @@ actor Readiness {
 
     init(_ database: any Storage) { self.database = database }
 
-    /// Whether it has answered just now, or does soon.
+    /// Whether the database has answered recently, or does in time.
     func isReady() async -> Bool {
         let begun = ContinuousClock.now
         if !isAsking, answer.map({ $0.at.duration(to: begun) > Self.age }) ?? true {

@@ -1,15 +1,15 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// The paths for balancers and monitoring: `/health` whether the process answers, `/ready` whether it can serve, that is whether
-/// the database answers and no end has begun, and `/metrics`. They cost no turn of a rate limit.
+/// The paths for balancers and monitoring: `/health` reports that the process answers, `/ready` that the database
+/// answers and no shutdown has begun, and `/metrics` the counters. They do not count towards a rate limit.
 struct StatusRoutes: Sendable {
     let readiness: Readiness
     let streams: OpenStreams
-    /// The metrics as a text; nil where they are not served.
+    /// The metrics as a text; nil if they are not served.
     let metrics: (@Sendable () -> String)?
 
-    /// The answer; nil for another path.
+    /// Returns the answer; nil for another path.
     func reply(to head: HTTPRequest) async -> Response? {
         guard [.get, .head].contains(head.method), var response = await response(to: head) else { return nil }
         if head.method == .head { response.body = .empty }

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import SluiceCore
 
-/// What the database knows of its tables: their columns, the last version given out, and each table's latest time.
+/// The catalog of the database: the tables' columns, the last assigned version, and each table's latest time.
 enum BackendCatalog {
-    /// The columns of a table that has been made; nil for one that has not.
+    /// Returns the columns of an existing table; nil for a missing one.
     static func columns(of table: String, _ connection: any StorageConnection) throws -> [TableSchema.Column]? {
         let rows = try connection.run("SELECT columns FROM sluice_tables WHERE name = $1", [.text(table)])
         guard case .text(let text)? = rows.first?.first else { return nil }
         return try columns(text, of: table)
     }
 
-    /// The columns in the text that the catalog has of them.
+    /// Parses the columns from the catalog's text.
     static func columns(_ text: String, of table: String) throws -> [TableSchema.Column] {
         do {
             return try (JSON(parsing: text).elements ?? []).map { column in
@@ -23,7 +23,7 @@ enum BackendCatalog {
         }
     }
 
-    /// Notes a table's columns.
+    /// Stores a table's columns.
     static func setColumns(
         _ columns: [TableSchema.Column], of table: String, _ connection: any StorageConnection
     ) throws {
@@ -35,19 +35,19 @@ enum BackendCatalog {
         connection.columnsChanged()
     }
 
-    /// A number that was never given out before, for an id or a version.
+    /// Assigns a new number, never used before, for an id or a version.
     static func makeNumber(_ connection: any StorageConnection) throws -> Int64 {
         try connection.makeNumber()
     }
 
-    /// Keeps a number that came from elsewhere, and all below it, from being given out.
+    /// Reserves a number from elsewhere, and all below it.
     static func noteID(_ number: Int64, _ connection: any StorageConnection) throws {
         try connection.settle()
         try connection.run("UPDATE sluice_counter SET value = $1 WHERE value < $1", [.integer(number)])
     }
 
-    /// A version that was never given out before, and a time later than every other of the table. The open transaction
-    /// holds the database's write lock, so versions and times are in the order of commits.
+    /// Assigns a new version, and a time later than every other of the table. The open transaction holds the database's
+    /// write lock, so versions and times are in the order of commits.
     static func stamp(
         _ table: String, now: Timestamp, _ connection: any StorageConnection
     ) throws -> (version: String, time: Timestamp) {
@@ -57,19 +57,19 @@ enum BackendCatalog {
     }
 }
 
-/// The order of a table's changes. The time that each write is stamped with serves as its number: it is given inside
-/// the one transaction that writes, never twice, and grows from commit to commit whatever the clock does.
+/// The order of a table's changes. The time of each write serves as its number: it is assigned inside the only writing
+/// transaction, never twice, and grows with each commit even if the clock goes back.
 extension BackendCatalog {
-    /// What is known of a table's changes.
+    /// The bounds of a table's known changes.
     struct Changes: Sendable {
         /// The latest change.
         var latest: Timestamp
-        /// The latest change of which nothing is left: a record that was removed for good. Who has heard of changes
-        /// before it only cannot be told all that happened since.
+        /// The latest change without a trace: the final removal of a record. A client that knows only earlier changes
+        /// cannot get all later ones.
         var removed: Timestamp
     }
 
-    /// Where a table's changes stand.
+    /// Reads the bounds of a table's changes.
     static func changes(of table: String, _ connection: any StorageConnection) throws -> Changes {
         try connection.settle()
         let rows = try connection.run("SELECT latest, removed FROM sluice_tables WHERE name = $1", [.text(table)])
@@ -79,23 +79,24 @@ extension BackendCatalog {
         return Changes(latest: Timestamp(ticks: latest), removed: Timestamp(ticks: removed))
     }
 
-    /// Notes that a tombstone of that time is removed.
+    /// Records the removal of a tombstone of that time.
     static func noteRemoval(of table: String, tombstone: Timestamp, _ connection: any StorageConnection) throws {
         try connection.run(
             "UPDATE sluice_tables SET removed = $1 WHERE removed < $1 AND name = $2",
             [.integer(tombstone.ticks), .text(table)])
     }
 
-    /// Notes that a living record is removed: a change of which no row tells.
+    /// Records the removal of a living record: a change without a row.
     static func noteRemoval(of table: String, now: Timestamp, _ connection: any StorageConnection) throws {
-        // Every change is a point of the history.
+        // Every change needs a point of the history.
         _ = try makeNumber(connection)
         let time = try connection.makeTime(of: table, now: now)
         try connection.run(
             "UPDATE sluice_tables SET removed = $1 WHERE name = $2", [.integer(time.ticks), .text(table)])
     }
 
-    /// What tells this database from every other, and from what was in its place before.
+    /// Returns the identity of the database, which distinguishes it from all others, including earlier ones at its
+    /// place.
     static func identity(_ connection: any StorageConnection) throws -> String {
         guard case .text(let text)? = try connection.run("SELECT value FROM sluice_identity").first?.first else {
             throw SluiceError(.storeSchema, "the database does not say which it is")
@@ -104,11 +105,11 @@ extension BackendCatalog {
     }
 }
 
-/// The database's history: its runs, and whether it has a point.
+/// The database's history: its runs and its points.
 extension BackendCatalog {
-    /// How many runs are remembered. Change tokens of earlier ones are worth nothing.
+    /// The number of remembered runs. Change tokens of earlier ones are invalid.
     private static let mostRuns = 10_000
-    /// How many numbers are left out after a restore: more than were given out and lost.
+    /// The numbers skipped after a restore: more than can have been assigned and lost.
     private static let restoredGap: Int64 = 1_000_000
 
     /// Begins a run. `chance` is a number from 0 to 1.
@@ -126,7 +127,7 @@ extension BackendCatalog {
             "DELETE FROM sluice_runs WHERE run <= (SELECT max(run) FROM sluice_runs) - $1", [.integer(Int64(mostRuns))])
     }
 
-    /// The latest point, by the catalog's tables.
+    /// Reads the latest point from the catalog's tables.
     static func storedPoint(_ connection: any StorageConnection) throws -> HistoryPoint {
         guard let point = point(try connection.run(pointSQL)) else {
             throw SluiceError(.storeSchema, "no run of the database has begun")
@@ -134,10 +135,10 @@ extension BackendCatalog {
         return point
     }
 
-    /// What gives the latest point.
+    /// The query for the latest point.
     static let pointSQL = "SELECT epoch, value FROM sluice_runs, sluice_counter ORDER BY run DESC LIMIT 1"
 
-    /// The point that ``pointSQL`` has given; nil before the first run.
+    /// Reads the point from the result of ``pointSQL``; nil before the first run.
     static func point(_ rows: [[SQLValue]]) -> HistoryPoint? {
         guard let row = rows.first, case .integer(let epoch) = row[0], case .integer(let number) = row[1],
             let epoch = UInt32(exactly: epoch)
@@ -145,7 +146,7 @@ extension BackendCatalog {
         return HistoryPoint(epoch: epoch, number: number)
     }
 
-    /// Whether the database has a point: it knows the run, and the run came as far as that.
+    /// Whether a point is in the database's history: it knows the run, and the run has reached the number.
     static func has(_ point: HistoryPoint, _ connection: any StorageConnection) throws -> Bool {
         let rows = try connection.run(
             """
@@ -158,16 +159,16 @@ extension BackendCatalog {
         return point.number >= 0 && point.number <= end
     }
 
-    /// Whether the database was in another state when `mark` was written, which it has lost.
+    /// Whether the database has lost the state of `mark`.
     static func isRestored(_ mark: LastCommit?, _ connection: any StorageConnection) throws -> Bool {
-        // A new database has lost nothing.
+        // A new database cannot have lost anything.
         guard try connection.integer("SELECT count(*) FROM sluice_tables") > 0 else { return false }
         guard let mark else { return true }
         guard try mark.identity == identity(connection) else { return true }
         return try !has(mark.point, connection)
     }
 
-    /// Leaves the numbers out that may have been given out as ids and are lost.
+    /// Skips the numbers that may have been assigned as ids and lost.
     static func skipLostNumbers(_ mark: LastCommit?, _ connection: any StorageConnection) throws {
         let lost = min(max(mark?.point.number ?? 0, 0), 1 << 52)
         try connection.settle()
@@ -187,13 +188,13 @@ extension BackendCatalog {
 
 /// A point in a database's history: a change, by its number and the epoch of the run that made it.
 ///
-/// A run begins whenever the database is opened, with an epoch drawn by chance. The numbers go on from run to run.
-/// After a backup was restored the same numbers are given out again, but in a run with another epoch, so no point is
-/// ever given out twice. A point that this database does not have is one of a history that it has lost.
+/// A run begins whenever the database is opened, with an epoch drawn by chance. The numbers continue from run to run.
+/// After the restore of a backup the same numbers are assigned again, but in a run with another epoch, so that no point
+/// occurs twice. A point that is not in the database belongs to a lost history.
 struct HistoryPoint: Sendable, Hashable {
     /// The epoch of the run.
     var epoch: UInt32
-    /// How many changes and ids the database had given a number to.
+    /// The latest number that the database had assigned to a change or an id.
     var number: Int64
 
     /// The point's 12 bytes, the highest first.

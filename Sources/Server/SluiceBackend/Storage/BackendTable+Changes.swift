@@ -1,55 +1,55 @@
 internal import SluiceCore
 
-/// A page of what changed in a table.
+/// A page of a table's changes.
 struct ChangePage: Sendable {
-    /// The records that the run is about, as they are now.
+    /// The current state of the changed records that match.
     var records: [JSON] = []
-    /// The id, version and state of those that it is about no more.
+    /// The id, version and state of the changed records that no longer match.
     var gone: [JSON] = []
     /// The last change of the page: the next one begins after it.
     var position: Timestamp
-    /// How many changes there are from this page on; nil where it was not asked for.
+    /// The number of changes from this page on; nil if it was not requested.
     var count: Int?
-    /// Whether no change comes behind the page.
+    /// Whether no change comes after the page.
     var isLast = true
 }
 
-/// Which changes of a table somebody is told of.
+/// The changes of a table that one request reads.
 struct ChangeQuery: Sendable {
-    /// The records that the run is about: the client's filter within what the user may see.
+    /// The condition on the records: the client's filter within the request's scope.
     var about: QueryExpression?
-    /// The user's records, whether the table's view shows them or not.
+    /// The condition on the user's records, inside the table's view or not.
     var owned: QueryExpression?
     /// The table's view.
     var view: QueryExpression?
     /// The change after which the page begins.
     var position: Timestamp
-    /// The latest change at the beginning of the run that sent all. What was no part of it then and has not changed
-    /// since was never sent, so nobody is told that it is gone.
+    /// The latest change at the beginning of the initial run. A record that did not match then and has not changed
+    /// since was never sent, so it is not reported as gone.
     var base: Timestamp
     /// The bounds of the page.
     var size: PageSize
     var includesCount = false
 
-    /// What is told: a range of the index of times, and of these what the run is about or was about.
+    /// The condition on the page's changes: a range of times, and of these the records that match or may have matched.
     var filter: QueryExpression? {
         let known = max(position, base)
-        // What left the view earlier could not be seen when the client last heard of the table: its id is no news.
+        // A record that left the view before the client's last read was invisible then: its id must not be revealed.
         let couldBeSeen = view.map { QueryExpression.binary(.or, $0, .later(SystemColumn.left, than: known)) }
         let wasKnown = QueryExpression.all(.later(SystemColumn.updatedAt, than: known), couldBeSeen)
         let told = about.map { about in QueryExpression.binary(.or, about, wasKnown ?? .literal(.bool(true))) }
         return .all(after, owned, told)
     }
 
-    /// Of those, the records that the run is about.
+    /// The condition on the page's records that match now.
     var kept: QueryExpression? { .all(owned, about) }
 
     private var after: QueryExpression { .later(SystemColumn.updatedAt, than: position) }
 }
 
 extension BackendTable {
-    /// The next page of changes, in the order in which they were committed. Each record is in it once, as it is now:
-    /// what changes again while somebody pages comes again after.
+    /// Returns the next page of changes, in the order of their commits. Each record occurs once, in its current state;
+    /// a change during the paging brings it again on a later page.
     ///
     /// - Parameter latest: the table's latest change.
     func changes(
@@ -74,12 +74,12 @@ extension BackendTable {
 }
 
 extension QueryExpression {
-    /// Whether a column's time is later than another.
+    /// Returns the condition that a column's time is later than another.
     static func later(_ column: PropertyName, than time: Timestamp) -> QueryExpression {
         .binary(.gt, .column(column), .literal(.date(time)))
     }
 
-    /// Those of the conditions that there are, together; nil for none.
+    /// Joins the given conditions with `and`; nil for none.
     static func all(_ conditions: QueryExpression?...) -> QueryExpression? {
         conditions.compactMap { $0 }.reduce(nil) { all, next in all.map { .binary(.and, $0, next) } ?? next }
     }

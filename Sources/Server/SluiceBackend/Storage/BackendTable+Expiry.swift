@@ -1,14 +1,13 @@
 internal import SluiceCore
 
 extension BackendTable {
-    /// How many records one transaction takes, so that requests need not wait long.
+    /// The number of records in one transaction, small so that requests do not wait long.
     static let expiryBatch = 500
 
-    /// Removes what has expired at `now`, at most ``expiryBatch`` of each kind: records that are older than the table
-    /// lets them become turn into tombstones, so that pulls hear of it, or are removed where the table keeps none;
-    /// tombstones are removed so long after they became such.
+    /// Removes records expired at `now`, at most ``expiryBatch`` of each kind. Expired records become tombstones, so
+    /// that pulls learn of it, or are removed if the table keeps none. Expired tombstones are removed.
     ///
-    /// - Returns: how many records were changed or removed.
+    /// - Returns: the number of changed or removed records.
     func expire(now: Timestamp, _ connection: any StorageConnection) throws -> Int {
         var count = 0
         if let interval = rules.recordsExpire {

@@ -1,11 +1,11 @@
 internal import SluiceCore
 
 extension BackendTable {
-    /// Gives the records of all tables new times, later than any that the lost part of the history may have had, and
-    /// skips the numbers that were given out there.
+    /// Gives the records of all tables new times, later than any in the lost part of the history, and skips the numbers
+    /// assigned there.
     ///
-    /// - Parameter mark: the last commit of that history, as far as it is known.
-    /// - Returns: how many records there are.
+    /// - Parameter mark: the last commit of that history, if known.
+    /// - Returns: the number of records.
     static func stampAnew(
         _ tables: some Sequence<BackendTable>, _ mark: LastCommit?, now: Timestamp, _ connection: any StorageConnection
     ) throws -> Int {
@@ -14,15 +14,15 @@ extension BackendTable {
         return try tables.reduce(0) { try $0 + $1.stampAnew(after: floor, connection) }
     }
 
-    /// How far apart records are stamped anew: ten a millisecond, so that they page well.
+    /// The distance of the new times: ten a millisecond, so that pages can begin between them.
     private static let step = Timestamp.ticksPerSecond / 10_000
 
     /// Gives each record a new time, later than `floor` and every other of the table, in the order of the old ones.
     ///
-    /// Clients that read by time have heard of changes that the database has lost, so they would ask for none of what
-    /// is there now. The versions stay: they still name the states that they named.
+    /// Clients that read by time have seen lost changes, so they would not request the present records. The versions
+    /// stay, because they still name the same states.
     ///
-    /// - Returns: how many records there are.
+    /// - Returns: the number of records.
     private func stampAnew(after floor: Timestamp, _ connection: any StorageConnection) throws -> Int {
         let border = max(floor, try BackendCatalog.changes(of: name, connection).latest)
         let old = Query(

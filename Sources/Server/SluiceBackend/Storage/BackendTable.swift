@@ -2,11 +2,10 @@ internal import Foundation
 internal import SluiceCore
 internal import SluiceSQLite
 
-/// A table of the backend: records with the columns that the server writes. The functions work in the caller's
-/// transaction.
+/// A table of the backend: records with the server's columns. The functions work in the caller's transaction.
 struct BackendTable: Sendable {
     let rules: BackendConfiguration.Table
-    /// The declared columns that the database does not have yet, because somebody else was using the table.
+    /// The declared columns missing in the database, because the table was in use when they were to be added.
     let missing: [PropertyName]
     private let records: any RecordStorage
 
@@ -20,13 +19,13 @@ struct BackendTable: Sendable {
         self.missing = missing
     }
 
-    /// The records in the columns that the database has now.
+    /// Returns the records with the database's current columns.
     func stored(_ connection: any StorageConnection) throws -> any RecordStorage {
         try connection.current(records)
     }
 
-    /// Makes the table with its seed, or opens it and adds the columns that are newly declared. Where somebody else uses
-    /// the table it is opened without them (``missing``): their values are with the properties without a column.
+    /// Creates the table with its seed, or opens it and adds newly declared columns. If the table is in use it is
+    /// opened without them (``missing``); their values are then kept with the properties without a column.
     static func open(
         _ rules: BackendConfiguration.Table, environment: SyncEnvironment, _ connection: any StorageConnection
     ) throws -> BackendTable {
@@ -69,7 +68,7 @@ struct BackendTable: Sendable {
         return table
     }
 
-    /// What pulls filter and sort by; in a table of several users by user; and what links are followed by.
+    /// Creates the indexes for pulls, with the owner first in a table of several users, and for following links.
     private func createIndexes(_ connection: any StorageConnection) throws {
         let time = Query.SortKey(SystemColumn.updatedAt)
         var indexes = [("\(name)(updatedAt)", [time])]
@@ -80,7 +79,7 @@ struct BackendTable: Sendable {
         for (index, keys) in indexes { try records.createIndex(index, keys, on: connection) }
     }
 
-    /// Puts the first records in, stamped in the past and a millisecond apart, so that they page well.
+    /// Inserts the seed's records with times in the past, a millisecond apart, so that pages can begin between them.
     private func plant(_ seed: [JSON], _ environment: SyncEnvironment, _ connection: any StorageConnection) throws {
         let millisecond = Timestamp.ticksPerSecond / 1000
         let span = (Int64(seed.count) + 3_600_000) * millisecond
@@ -109,12 +108,12 @@ struct BackendTable: Sendable {
 
     // MARK: Reading
 
-    /// The columns, the server's own among them.
+    /// The columns, including the server's own.
     var schema: TableSchema { records.schema }
 
     /// Whether the table has columns of its own, declared or found in the seed.
     var isTyped: Bool {
-        // The owner's column may be there without a word about the others.
+        // The owner's column exists even without declared columns.
         schema.columns.contains {
             !SystemColumn.all.contains($0.name) && $0.name != rules.perUser && !SystemColumn.hidden.contains($0.name)
         }
@@ -130,7 +129,7 @@ struct BackendTable: Sendable {
 
     func inOrder(_ query: Query) -> Query {
         var query = query
-        // What is equal comes by id: numbers as numbers.
+        // Equal records are sorted by id, integer ids as numbers.
         if rules.ids == .integer { query.order.append(Query.SortKey(SystemColumn.number)) }
         return query
     }
@@ -143,9 +142,9 @@ struct BackendTable: Sendable {
     /// Appends the records of a page as JSON objects with commas between them.
     ///
     /// - Parameters:
-    ///   - completes: whether null is shown for what a record lacks and others have.
-    ///   - whole: shows a record that cannot be written column by column.
-    /// - Returns: how many they are, and whether there are more.
+    ///   - completes: whether null is shown for missing properties that other records have.
+    ///   - whole: returns the shown form of a record that cannot be written column by column.
+    /// - Returns: their number, and whether there are more.
     func append(
         _ query: Query, _ size: PageSize, _ members: [RecordText.Member], completes: Bool, to text: inout [UInt8],
         _ connection: any StorageConnection, whole: @escaping (JSON) -> JSON
@@ -171,7 +170,7 @@ struct BackendTable: Sendable {
 
     // MARK: Writing
 
-    /// An id that no record has had.
+    /// Returns a new id, never used by a record.
     func makeID(_ environment: SyncEnvironment, _ connection: any StorageConnection) throws -> RecordID {
         switch rules.ids {
         case .string: RecordID(environment.makeID())
@@ -181,7 +180,7 @@ struct BackendTable: Sendable {
         }
     }
 
-    /// The number that an id of a table with integer ids is.
+    /// Returns the number of an integer id.
     private func number(of id: RecordID) throws -> Int64 {
         guard let number = Int64(id.text), number > 0, RecordID(String(number)) == id else {
             throw SluiceError(.invalidRecord, "the ids of this table are integers from 1 on", table: name, recordID: id)
@@ -189,7 +188,7 @@ struct BackendTable: Sendable {
         return number
     }
 
-    /// Puts the record with a new version and time, and gives back what is stored.
+    /// Stores the record with a new version and time, and returns the stored record.
     func put(_ record: JSON, now: Timestamp, _ connection: any StorageConnection) throws -> JSON {
         let stamp = try BackendCatalog.stamp(name, now: now, connection)
         var record = record
@@ -212,7 +211,7 @@ struct BackendTable: Sendable {
         return record
     }
 
-    /// Stores the record as it is, and gives back what is stored.
+    /// Stores the record unchanged, and returns the stored record.
     @discardableResult
     func store(_ record: JSON, _ connection: any StorageConnection) throws -> JSON {
         let stored = try stored(connection)
@@ -230,8 +229,7 @@ struct BackendTable: Sendable {
         return try count(matching: Query(name, filter: .binary(.and, isIt, view)), connection) > 0
     }
 
-    /// Removes the record for good. Change tokens that have not heard of its tombstone, or of this, are worth nothing
-    /// from then on.
+    /// Removes the record for good. Change tokens from before its tombstone, or before this removal, become invalid.
     func remove(_ id: RecordID, now: Timestamp, _ connection: any StorageConnection) throws {
         guard let record = try record(id, connection) else { return }
         if record[SystemColumn.deleted]?.bool == true,
@@ -247,9 +245,9 @@ struct BackendTable: Sendable {
 
 /// A table's first records.
 enum SeedFile {
-    /// Reads them.
+    /// Reads the records.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place of a mistake.
     static func records(_ seed: BackendConfiguration.Seed, table: String) throws(SluiceError) -> [JSON] {
         let path: String
         switch seed {

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// What is to be called after each commit of a database.
+/// The action to call after each commit of a database.
 final class CommitAction: Sendable {
-    /// A closure by itself must not be what a mutex holds: each look at it would put one more closure around it, until the
-    /// calls within calls fill the stack.
+    /// A mutex must not hold a bare closure: each access would wrap it in one more closure, until the nested calls
+    /// overflow the stack.
     private struct Held { var action: (@Sendable () -> Void)? }
     private let held = Mutex(Held())
 
-    /// Has `action` called from now on.
+    /// Sets the action for later commits.
     func set(_ action: @escaping @Sendable () -> Void) { held.withLock { $0.action = action } }
 
-    /// Calls it.
+    /// Calls the action.
     func callAsFunction() { held.withLock { $0.action }?() }
 }

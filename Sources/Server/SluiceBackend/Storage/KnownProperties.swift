@@ -1,15 +1,15 @@
 internal import SluiceCore
 
-/// The properties without a column of their own that any record of a table has ever had: on servers that make columns
-/// of them, every other record shows them as null. Only where the request sees all records of the table: elsewhere a name
-/// would tell of one that is another's, outside of the view, or hidden by a hook.
+/// The properties without a column that any record of a table has ever had. Servers that make columns of them show them
+/// as null in every other record. They are shown only if the request sees all records of the table: otherwise a name
+/// would reveal a record of another user, outside of the view, or hidden by a hook.
 enum KnownProperties {
-    /// How many are remembered. Otherwise few small records could make all lists large.
+    /// The most remembered properties. Otherwise a few small records could make all lists large.
     static let most = 200
 
     static func note(_ names: [PropertyName], of table: String, _ connection: any StorageConnection) throws {
         if names.isEmpty { return }
-        // One question, however many names a record has.
+        // One query, for any number of names.
         let known = Set(try self.names(of: table, connection))
         for name in names.lazy.filter({ !known.contains($0) }).prefix(max(0, most - known.count)) {
             try connection.run(
@@ -28,16 +28,16 @@ enum KnownProperties {
 }
 
 extension BackendTable {
-    /// Whether each record is seen by everybody, as far as the table's own rules go.
+    /// Whether the table's own rules show every record to every request.
     var showsAllRecords: Bool { rules.perUser == nil && rules.view == nil }
 
-    /// What other records have had, where that may be said.
+    /// Returns the known properties, if the table may reveal them.
     func knownProperties(_ connection: any StorageConnection) throws -> [PropertyName] {
         showsAllRecords ? try KnownProperties.names(of: name, connection) : []
     }
 
-    /// The records with null for each property that they lack and others have, of those that were selected; an empty
-    /// selection is of all.
+    /// Returns the records with null for each missing, selected property that other records have. An empty selection
+    /// means all.
     func completed(_ records: [JSON], selected: [PropertyName], _ connection: any StorageConnection) throws -> [JSON] {
         let names = try declaredNames + knownProperties(connection)
         let shown = selected.isEmpty ? names : names.filter { selected.contains($0) }

@@ -1,9 +1,8 @@
 internal import SluiceCore
 
-/// What was last committed to a database, kept in a file beside it. A backup that was put in the database's place is
-/// found out by it.
+/// The last commit of a database, kept in a file beside it. By it a restored backup is detected.
 struct LastCommit: Sendable, Hashable {
-    /// Which database it is.
+    /// The identity of the database.
     var identity: String
     /// The latest point of its history.
     var point: HistoryPoint
@@ -12,14 +11,14 @@ struct LastCommit: Sendable, Hashable {
 
     private static let head = "sluice-mark 1"
 
-    /// What is committed with the open transaction.
+    /// Reads the state that the open transaction will commit.
     init(_ connection: any StorageConnection) throws {
         identity = try BackendCatalog.identity(connection)
         point = try connection.latestPoint()
         latest = Timestamp(ticks: try connection.integer("SELECT coalesce(max(latest), 0) FROM sluice_tables"))
     }
 
-    /// The mark as one line. All lines have one length, so that each takes the whole place of the one before it.
+    /// The mark as one line. All lines have the same length, so that each overwrites the previous one completely.
     var line: String {
         let numbers = [Int64(point.epoch), point.number, latest.ticks].map { number in
             let digits = String(number)

@@ -2,7 +2,7 @@ internal import Foundation
 internal import SluiceCore
 internal import Synchronization
 
-/// The file that holds a database's mark: the database's path with `-mark` after it.
+/// The file of a database's mark: the database's path with `-mark` appended.
 final class LastCommitFile: Sendable {
     private struct State {
         var handle: FileHandle?
@@ -14,13 +14,12 @@ final class LastCommitFile: Sendable {
 
     init(databasePath: String) { path = databasePath + "-mark" }
 
-    /// The mark; nil where there is none, or where the file holds something else.
+    /// Reads the mark; nil if there is none, or the file holds something else.
     func read() -> LastCommit? {
         FileManager.default.contents(atPath: path).flatMap { LastCommit(line: String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// Writes the mark in the place of the last one. It is in the system's hands then: a power cut may take it, as it
-    /// may take the last changes.
+    /// Overwrites the mark without a sync: a power failure may lose it, as it may lose the last changes.
     func write(_ mark: LastCommit) throws(SluiceError) {
         let error: (any Error)? = state.withLock { state -> (any Error)? in
             if state.last == mark { return nil }
@@ -30,7 +29,7 @@ final class LastCommitFile: Sendable {
                     try handle.seek(toOffset: 0)
                     try handle.write(contentsOf: line)
                 } else {
-                    // Whatever stood there before, a longer line too, makes place for this one.
+                    // The first write replaces the whole file, which may hold a longer text.
                     try line.write(to: URL(fileURLWithPath: path), options: .atomic)
                     state.handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
                 }

@@ -1,32 +1,32 @@
 internal import SluiceCore
 
-/// What a read has to see at least, where it may be answered from a copy of the database that is behind.
+/// The oldest state that may answer a read, for reads from a replica that lags behind.
 struct ReadFloor: Sendable {
-    /// What the client is known to have seen: a point of the database's history, or a change of a table. Where it is
-    /// neither, the client may have seen anything, and the read has to see all that is committed.
+    /// The state known to the client: a point of the database's history, or a change of a table. Without either, the
+    /// client may have seen any state, so the read needs the latest one.
     var point: HistoryPoint?
     var change: (table: String, time: Timestamp)?
 
-    /// Whether all reads of a task have to see all that is committed.
+    /// Whether all reads of a task need the latest state.
     @TaskLocal static var isLatest = false
 
     var isLatest: Bool { Self.isLatest || (point == nil && change == nil) }
 
-    /// What a list has to see: a client that reads by time has seen the time after which it asks.
+    /// Creates the floor of a list: a client that reads by time has seen the changes up to its condition's time.
     init(_ query: Query, _ page: Query) {
         if query.skip == 0 { change = Self.start(page.filter).map { (query.table, $0) } }
     }
 
-    /// What a page of changes has to see: the point of the token that it goes on from, and the change it begins after.
+    /// Creates the floor of a page of changes from its token's point, and the change before its first.
     init(point: HistoryPoint? = nil, change: (table: String, time: Timestamp)? = nil) {
         self.point = point
         self.change = change
     }
 
-    /// All that is committed.
+    /// The latest state.
     static let latest = ReadFloor()
 
-    /// The latest of the times after which the outermost `and` asks.
+    /// Returns the latest lower bound of the time in the outermost `and`.
     private static func start(_ filter: QueryExpression?) -> Timestamp? {
         switch filter {
         case .binary(.and, let left, let right)?: return [start(left), start(right)].compactMap { $0 }.max()

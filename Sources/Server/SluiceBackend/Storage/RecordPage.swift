@@ -1,22 +1,22 @@
 internal import SluiceCore
 
-/// The records of a page, as they are read.
+/// The records of a page, collected while reading.
 struct RecordPage: Sendable {
-    /// The number of bytes of an answer that one stored byte makes at the most: a control character is written as `\u0001`.
+    /// The most bytes of an answer for one stored byte: a control character is written as `\u0001`.
     private static let mostWritten = 6
 
     private let size: PageSize
     private(set) var records: [JSON] = []
     /// Whether there are more records than the page holds.
     private(set) var hasMore = false
-    /// The most bytes that the records come to.
+    /// The upper bound of the records' bytes.
     private var bound = 0
-    /// The bytes that they come to, where the bound alone does not tell that they have room.
+    /// The exact number of bytes, counted only once the bound exceeds the page.
     private var written: Int?
 
     init(_ size: PageSize) { self.size = size }
 
-    /// Adds a record that has `stored` bytes in the database; false where the page had no room for it.
+    /// Adds a record with `stored` bytes in the database; returns false if the page has no room for it.
     mutating func add(_ record: JSON, stored: Int) -> Bool {
         guard records.count < size.records, hasRoom(record, stored) || records.isEmpty else {
             hasMore = true
@@ -38,7 +38,7 @@ struct RecordPage: Sendable {
 }
 
 extension BackendTable {
-    /// The records of a page, in the query's order.
+    /// Returns the records of a page, in the query's order.
     func page(_ query: Query, _ size: PageSize, _ connection: any StorageConnection) throws -> RecordPage {
         var page = RecordPage(size)
         try stored(connection).forEach(inOrder(query), on: connection) { page.add($0, stored: $1) }
@@ -47,7 +47,7 @@ extension BackendTable {
 }
 
 extension RecordStorage {
-    /// The records that match, in the query's order, with `skip`, `top` and `select` applied.
+    /// Returns the records that match, in the query's order, with `skip`, `top` and `select` applied.
     func records(matching query: Query, on connection: any StorageConnection) throws -> [JSON] {
         var records: [JSON] = []
         try forEach(query, on: connection) { record, _ in

@@ -3,24 +3,24 @@ internal import SluiceSQLite
 
 /// A table of records in a database. The functions work in the caller's transaction, on a connection to that database.
 protocol RecordStorage: Sendable {
-    /// The columns as declared.
+    /// The declared columns.
     var schema: TableSchema { get }
 
-    /// The same with other columns, which the database may not have yet.
+    /// Returns the table with other columns, even if the database lacks some.
     func with(_ schema: TableSchema) -> any RecordStorage
-    /// Refuses rules that the table was not made for.
+    /// Refuses rules that do not fit the existing table.
     func check(_ rules: BackendConfiguration.Table, on connection: any StorageConnection) throws
-    /// Makes the table and its indexes.
+    /// Creates the table and its indexes.
     func create(on connection: any StorageConnection) throws
-    /// Adds the columns that `wanted` has more, and moves values into them; nil where somebody else uses the table, and
-    /// everybody would have to wait for them.
+    /// Adds the further columns of `wanted`, and moves values into them; nil if the table is in use, because the wait
+    /// for its lock would block everyone.
     func extend(to wanted: TableSchema, on connection: any StorageConnection) throws -> (any RecordStorage)?
-    /// Makes an index of that name for queries that sort by those columns, unless there is one.
+    /// Creates a named index for sorting by the given columns, unless it exists.
     func createIndex(_ name: String, _ keys: [Query.SortKey], on connection: any StorageConnection) throws
 
     func record(_ id: RecordID, on connection: any StorageConnection) throws -> JSON?
-    /// Walks over the records that match, in the query's order, with `skip`, `top` and `select` applied, until `body` has
-    /// enough. It gets each with the number of its bytes in the database.
+    /// Walks over the records that match, in the query's order, with `skip`, `top` and `select` applied, until `body`
+    /// returns false. `body` gets each record with its number of bytes in the database.
     func forEach(
         _ query: Query, on connection: any StorageConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
     ) throws
@@ -31,16 +31,16 @@ protocol RecordStorage: Sendable {
         _ body: (_ id: RecordID, _ version: String) throws -> Void) throws
     /// Appends the records of a page as JSON objects with commas between them.
     ///
-    /// - Parameter text: what of them is shown.
-    /// - Returns: how many they are, and whether there are more.
+    /// - Parameter text: the shown members of the records.
+    /// - Returns: their number, and whether there are more.
     func append(
         _ query: Query, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
         on connection: any StorageConnection
     ) throws -> (count: Int, hasMore: Bool)
 
-    /// The number for a new id, where the table itself gives them out; nil where the catalog does.
+    /// Returns the number for a new id if the table itself assigns ids; nil if the catalog does.
     func nextNumber(on connection: any StorageConnection) throws -> Int64?
-    /// Inserts or replaces a record, and gives back what is stored.
+    /// Inserts or replaces a record, and returns the stored record.
     func put(_ record: JSON, on connection: any StorageConnection) throws -> JSON
     func delete(_ ids: [RecordID], on connection: any StorageConnection) throws
 }
@@ -56,14 +56,14 @@ extension RecordStorage {
     func nextNumber(on connection: any StorageConnection) throws -> Int64? { nil }
 }
 
-/// What a list shows of records.
+/// The shown members of a list's records.
 struct ListText {
     /// The members of each object.
     var members: [RecordText.Member]
-    /// The columns whose values may not fit their type.
+    /// The columns that may hold values of another type.
     var inexact: Set<PropertyName>
-    /// Names for which null is shown where a record lacks them; nil where nothing is.
+    /// Names shown as null in records without them; nil for none.
     var completing: [PropertyName]?
-    /// Shows a record as the members would.
+    /// Returns a record in the form of the members.
     var whole: (JSON) -> JSON
 }

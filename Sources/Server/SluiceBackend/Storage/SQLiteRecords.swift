@@ -20,7 +20,7 @@ extension SQLiteConnection: StorageConnection {
     func records(_ schema: TableSchema) -> any RecordStorage { SQLiteRecords(table: RecordTable(schema)) }
 }
 
-/// A table of records in a SQLite file: ``RecordTable`` has it all.
+/// A table of records in a SQLite file: ``RecordTable`` implements it.
 struct SQLiteRecords: RecordStorage {
     let table: RecordTable
 

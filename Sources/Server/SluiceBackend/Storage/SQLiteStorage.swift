@@ -2,19 +2,19 @@ internal import SluiceCore
 internal import SluiceSQLite
 internal import Synchronization
 
-/// Records in a SQLite file. One connection writes, others read beside it, each on a queue of its own.
+/// Records in a SQLite file. One connection writes while others read, each on its own queue.
 final class SQLiteStorage: Storage {
     private let writer: SQLiteWorker
     private let readers: [SQLiteWorker]
-    /// Nil for a database in memory.
+    /// The database's file; nil for a database in memory.
     private let file: DatabaseFile?
-    /// How many reads each reader has to do.
+    /// The number of waiting reads of each reader.
     private let loads: Mutex<[Int]>
-    /// Where the last commit is noted; nil for a database in memory, of which there is no backup.
+    /// The file with the last commit; nil for a database in memory, which has no backup.
     let markFile: LastCommitFile?
     private let committed = CommitAction()
 
-    /// Has `action` called after each commit from now on.
+    /// Sets an action to call after each later commit.
     func onCommit(_ action: @escaping @Sendable () -> Void) { committed.set(action) }
 
     init(path: String) {
@@ -24,7 +24,7 @@ final class SQLiteStorage: Storage {
         writer = SQLiteWorker(label: "sluice.backend.writer") {
             let connection = try file?.open() ?? SQLiteConnection(path: path)
             if file != nil {
-                // What is no database of ours is found out before anything is written to it.
+                // A foreign file is detected before anything is written to it.
                 _ = try connection.integer("PRAGMA application_id")
                 guard try connection.run("PRAGMA journal_mode = WAL").first?.first == .text("wal") else {
                     throw SluiceError(
@@ -56,7 +56,7 @@ final class SQLiteStorage: Storage {
         }
     }
 
-    /// What is committed is noted in the mark before the result is returned.
+    /// Runs a transaction; the mark is updated before the result is returned.
     func write<Result: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> Result
     ) async throws -> Result {
@@ -71,7 +71,7 @@ final class SQLiteStorage: Storage {
             },
             beforeCommit: { [markFile] connection in
                 let mark = try markFile.map { _ in try LastCommit(connection) }
-                // The change is committed, whatever becomes of the mark: one that is older than the database does no harm.
+                // The change is committed even if writing the mark fails: a mark older than the database does no harm.
                 return { _ in
                     if let mark { try? markFile?.write(mark) }
                     self.committed()
@@ -81,31 +81,31 @@ final class SQLiteStorage: Storage {
 
     func secret() -> String? { nil }
 
-    /// Writes the mark, so that it is known that it can be written.
+    /// Writes the mark, to make sure that it can be written.
     func requireMark() async throws {
         guard let markFile else { return }
         try await writer.run { connection in try markFile.write(LastCommit(connection)) }
     }
 
-    /// Waits for what is under way and closes the connections.
+    /// Waits for the work in progress and closes the connections.
     func close() async throws {
         for reader in readers { try await reader.close() }
         try await writer.close()
     }
 }
 
-/// The file of a SQLite database that is served. SQLite finds a file's log and locks by the name that it was opened
-/// under: what is written to a file that has another name besides, or is no longer the one of that name, would be lost.
+/// The file of a served SQLite database. SQLite finds a file's log and locks by its name at the opening. Writes would
+/// therefore be lost if the file had a second name, or were replaced at its name.
 final class DatabaseFile: Sendable {
     let path: String
-    /// The file that was opened first; nil before that.
+    /// The file at the first opening; nil before.
     private let identity = Mutex<FileIdentity?>(nil)
 
     init(_ path: String) { self.path = path }
 
-    /// Opens a connection. The first one may make the file; each later one is to the same.
+    /// Opens a connection. The first one may create the file; all later ones must open the same.
     ///
-    /// - Throws: as ``check()``, and of the database.
+    /// - Throws: as ``check()``, and the database's errors.
     func open(access: SQLiteConnection.Access = .readWriteCreate) throws -> SQLiteConnection {
         try check()
         let connection = try SQLiteConnection(path: path, access: access)
@@ -114,7 +114,7 @@ final class DatabaseFile: Sendable {
         return connection
     }
 
-    /// Sees that the path leads to the file that was opened, and no other path does.
+    /// Checks that the path still leads to the opened file, and that the file has no other name.
     ///
     /// - Throws: ``SluiceError`` of code `storeInputOutput`.
     func check() throws(SluiceError) {
@@ -128,13 +128,13 @@ final class DatabaseFile: Sendable {
     }
 }
 
-/// The catalog's tables in a SQLite file, and how those of earlier versions become them.
+/// The catalog's tables in a SQLite file, and the migrations of earlier versions.
 enum SQLiteCatalog {
     private static let format: Int64 = 3
-    /// `SLBE`: tells what kind of database the file is.
+    /// `SLBE`, the mark of a backend's database.
     private static let applicationID: Int64 = 0x534C_4245
 
-    /// Makes the catalog in a new database, and checks that of an old one.
+    /// Creates the catalog in a new database, and checks or migrates an existing one.
     static func prepare(_ connection: SQLiteConnection, path: String) throws {
         let application = try connection.integer("PRAGMA application_id")
         if application == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 {
@@ -162,8 +162,8 @@ enum SQLiteCatalog {
         if found < 3 { try connection.execute(thirdFormat) }
     }
 
-    /// What came with format 2: what was removed of each table, whose life it is (so that a token of another database
-    /// is told), and the effects of requests that may be repeated.
+    /// The additions of format 2: each table's latest removal, the database's identity (so that another database's
+    /// tokens are recognized), and the effects of repeatable requests.
     private static let secondFormat = """
         ALTER TABLE sluice_tables ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
         CREATE TABLE sluice_identity (value TEXT NOT NULL);
@@ -174,7 +174,7 @@ enum SQLiteCatalog {
         CREATE INDEX sluice_requests_expires ON sluice_requests (expires);
         """
 
-    /// What came with format 3: the runs of the backend with their epochs, and the properties that records have had.
+    /// The additions of format 3: the runs of the backend with their epochs, and the known properties of records.
     private static let thirdFormat = """
         CREATE TABLE sluice_runs (
             run INTEGER PRIMARY KEY NOT NULL, epoch INTEGER NOT NULL UNIQUE, began INTEGER NOT NULL);

@@ -1,14 +1,14 @@
 internal import SluiceCore
 
-/// Finds the columns that a table's first records show.
+/// Infers columns from a table's first records.
 enum SchemaInference {
-    /// More properties than this get no column of their own.
+    /// The most inferred columns; further properties get none.
     private static let maximumColumns = 200
 
-    /// A column for each property whose values are all of one kind, in the order in which the records show them.
+    /// Returns a column for each property with values of a single kind, in the order of their first occurrence.
     static func columns(of records: [JSON], table: String) -> [TableSchema.Column] {
         var names: [PropertyName] = []
-        // Nil: a property whose values are of several kinds.
+        // Nil marks a property with values of several kinds.
         var types: [PropertyName: TableSchema.ColumnType?] = [:]
         for record in records {
             for (name, value) in record.members ?? [] where name != "id" && !SystemColumn.all.contains(name) {
@@ -25,7 +25,7 @@ enum SchemaInference {
         var columns: [TableSchema.Column] = []
         for name in names.prefix(maximumColumns) {
             guard let type = types[name] ?? nil else { continue }
-            // A name that no column may have stays among the properties without one.
+            // A name that is invalid for a column stays a property without one.
             let wanted = TableSchema(table, columns: [.init(name, type)])
             guard let extended = try? StoreRules.merge(wanted, into: schema), extended != schema else { continue }
             schema = extended

@@ -1,10 +1,10 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Carries the requests of a batch out, one after the other, each as if it had come by itself.
+/// Runs the requests of a batch in their order, each like a single request.
 struct BatchRun: Sendable {
-    /// The most bytes of all answers together; what would come after is not carried out. Small changes of large
-    /// records could otherwise ask for answers that no memory holds.
+    /// The most bytes of all answers together; further requests are not run. Without it, small changes of large records
+    /// could fill the memory with their answers.
     static let mostBytes = 32 << 20
 
     private let served: ServedTables
@@ -13,8 +13,8 @@ struct BatchRun: Sendable {
 
     /// Reads the batch.
     ///
-    /// - Throws: ``Refusal``: 400 for what is no batch, 413 for one that is too large, 415 where the wire wants it
-    ///   declared as JSON, 429 where its client has not enough for its parts.
+    /// - Throws: ``Refusal``: 400 for an invalid batch, 413 for one that is too large, 415 if the wire requires a JSON
+    ///   content type, 429 if the parts exceed the client's rate limit.
     init(
         _ served: ServedTables, _ request: Request, _ target: RequestTarget, _ wire: ServerWire, _ allowance: Allowance?
     ) throws {
@@ -34,7 +34,7 @@ struct BatchRun: Sendable {
     func reply() async throws -> Reply {
         var answers: [JSON] = []
         var size = 0
-        // The requests and groups that did not succeed.
+        // The failed requests and groups.
         var failed: Set<String> = []
         var rest = batch.parts[...]
         while let first = rest.first {
@@ -89,7 +89,7 @@ struct BatchRun: Sendable {
         var answer: JSON = ["id": JSON(part.id)]
         if let group = part.group { answer["atomicityGroup"] = JSON(group) }
         answer["status"] = JSON(response.status)
-        // What every answer has is said once, by the batch's own.
+        // Headers of every answer occur once, in the batch's own answer.
         answer["headers"] = JSON(
             members: response.head.headerFields
                 .filter { ![.cacheControl, Reply.serverVersion, Reply.batchOffer].contains($0.name) }

@@ -2,25 +2,25 @@ internal import Foundation
 internal import HTTPTypes
 internal import SluiceCore
 
-/// A list that is read in the order of changes: one that begins with a token, or that asks for tokens (OData 4.01,
-/// Protocol, sections 8.2.8.8 and 11.3).
+/// A list in the order of changes: it has a delta token, or asks for one (OData 4.01, Protocol, sections 8.2.8.8 and
+/// 11.3).
 struct ChangeRun: Sendable {
-    /// The token that the request brings; nil for a run that begins.
+    /// The request's token; nil for an initial run.
     let token: ChangeToken?
-    /// From when on a run that begins is to tell; nil for everything.
+    /// The time from which an initial run reports changes; nil for all records.
     let start: Timestamp?
-    /// What the run is about, without the token's place.
+    /// The query of the run's changes.
     let query: ChangeQuery
     let parameters: ListParameters
-    /// Who asks for what: tokens are for that alone, in one database.
+    /// The table, filter, view and user of the run; its tokens are valid for the same only.
     private let purpose: [String]
 
-    /// Nil for a list of the ordinary kind.
+    /// Creates a run; nil for an ordinary list.
     ///
-    /// A hook that narrows what a request sees may do so by rules of its own making: which records it showed earlier is
-    /// not known, so a list of that kind has no tokens.
+    /// A hook may narrow a request by any rules. The records that it showed earlier are then unknown, so such a list
+    /// has no tokens.
     ///
-    /// - Throws: ``Refusal``: 400 where the order is another than that of changes, 410 where a hook narrows.
+    /// - Throws: ``Refusal``: 400 for another order than the changes', 410 if a hook narrows the request.
     init?(
         _ request: TableRequest, _ parameters: ListParameters, _ scope: RowScope, narrowed: RowScope
     ) throws(Refusal) {
@@ -53,19 +53,19 @@ struct ChangeRun: Sendable {
         ]
     }
 
-    /// What tokens of this run are good for, in that database.
+    /// Returns the fingerprint of the run's purpose in a database.
     func fingerprint(_ identity: String) -> UInt64 {
         Fingerprint.of([identity] + purpose)
     }
 
-    /// Whether a list asks for no other order than that of changes.
+    /// Whether a list asks for no order other than the changes'.
     private static func isInOrder(_ query: Query) -> Bool {
         let order = query.order.filter { $0.column != "id" && $0.column != SystemColumn.number }
         return query.skip == 0 && (query.order.isEmpty || order == [.init(SystemColumn.updatedAt)])
     }
 
-    /// The filter without conditions of its outermost `and` that say only from when on, and the earliest such time. A
-    /// client that has read by time until now goes on from there.
+    /// Splits off the lower bounds of the time in the outermost `and`, and returns the earliest one. A client that has
+    /// read by time so far continues from there.
     private static func split(_ filter: QueryExpression?) -> (filter: QueryExpression?, start: Timestamp?) {
         switch filter {
         case .binary(.and, let left, let right)?:
@@ -81,7 +81,7 @@ struct ChangeRun: Sendable {
 }
 
 extension TableRequest {
-    /// Whether the client asks for tokens with its list: `Prefer: odata.track-changes`, or without the prefix.
+    /// Whether the client asks for a delta token: `Prefer: odata.track-changes`, or without the prefix.
     var wantsChanges: Bool {
         guard let name = HTTPField.Name("Prefer") else { return false }
         return head.headerFields[values: name].flatMap { $0.split(separator: ",") }.contains { preference in
@@ -91,19 +91,19 @@ extension TableRequest {
     }
 }
 
-/// A page of changes: the records as they are now, what a list holds no more, and how to go on.
+/// A page of changes: the current records, the records gone from the list, and the next token.
 struct FoundChanges: Sendable {
     var records: [JSON]
     var gone: [JSON]
     var count: Int?
-    /// Where the next page begins.
+    /// The token at which the next page begins.
     var token: ChangeToken
-    /// Whether the page holds all that there is to tell now.
+    /// Whether no further changes follow now.
     var isLast: Bool
 }
 
 extension RecordReads {
-    /// A page of changes, and the token after which the next one begins.
+    /// Reads a page of changes, with the token of the next one.
     func changes(_ run: ChangeRun, _ session: TableSession) async throws -> FoundChanges {
         let floor = ReadFloor(point: run.token?.point, change: run.start.map { (request.table.name, $0) })
         let (page, token) = try await request.served.database.read(atLeast: floor) {
@@ -134,7 +134,7 @@ extension RecordReads {
             records: records, gone: page.gone, count: page.count, token: token, isLast: page.isLast)
     }
 
-    /// A page of changes as the tables' wires write it.
+    /// Returns a page of changes in the form of the tables' wires.
     func reply(_ changes: FoundChanges, selected: [PropertyName]) -> Reply {
         var reply = page(
             shown(changes.records, selected: selected) + changes.gone.map(wire.removed), count: changes.count, next: nil
@@ -147,16 +147,16 @@ extension RecordReads {
     }
 }
 
-/// The position up to which a client knows a table's changes. It grants nothing: each request is checked by itself.
-/// The fingerprint only keeps it from being used where it would leave something out.
+/// The position up to which a client knows a table's changes. It grants no access: each request is checked separately.
+/// The fingerprint only prevents its use for another list, where changes would be missed.
 struct ChangeToken: Sendable, Hashable {
-    /// The last change that was told.
+    /// The last sent change.
     var position: Timestamp
     /// See ``ChangeQuery/base``.
     var base: Timestamp
-    /// What it was given for: database, table, filter, view and user.
+    /// The hash of the token's purpose: database, table, filter, view and user.
     var fingerprint: UInt64
-    /// The point of the database's history at which it was given. A database that was restored may not have it.
+    /// The point of the database's history at its creation. A restored database may lack it.
     var point: HistoryPoint
 
     private static let format: UInt8 = 2
@@ -168,7 +168,7 @@ struct ChangeToken: Sendable, Hashable {
         self.point = point
     }
 
-    /// The token as clients keep it.
+    /// The token's text for clients.
     var text: String {
         var bytes = Data([Self.format])
         for number in [UInt64(bitPattern: position.ticks), UInt64(bitPattern: base.ticks), fingerprint] {
@@ -180,7 +180,7 @@ struct ChangeToken: Sendable, Hashable {
 
     /// Reads a token.
     ///
-    /// - Throws: ``Refusal``: 400 for what is no token, 410 for one of an earlier version.
+    /// - Throws: ``Refusal``: 400 for an invalid token, 410 for one of an earlier version.
     init(_ text: String) throws(Refusal) {
         let decoded = text.utf8.count < 100 ? Base64.bytes(text).map { Data($0) } : nil
         if decoded?.count == 25, decoded?.first == 1 { throw Self.gone("the token was given by an earlier version") }
@@ -197,10 +197,10 @@ struct ChangeToken: Sendable, Hashable {
                 epoch: UInt32(truncatingIfNeeded: number(25, 4)), number: Int64(bitPattern: number(29, 8))))
     }
 
-    /// Refuses a token that was given for something else, one from a history that the database has lost, and one from
-    /// before a change of which nothing is left.
+    /// Refuses a token for another purpose, from a lost history of the database, or from before a change without a
+    /// trace.
     ///
-    /// - Throws: ``Refusal`` (410): the client begins afresh.
+    /// - Throws: ``Refusal`` (410): the client starts over.
     func check(_ fingerprint: UInt64, _ changes: BackendCatalog.Changes, isInHistory: Bool) throws(Refusal) {
         guard fingerprint == self.fingerprint else {
             throw Self.gone("the token was given for another table, filter, user or database")

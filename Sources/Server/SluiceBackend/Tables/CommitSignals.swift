@@ -1,25 +1,25 @@
 internal import SluiceCore
 internal import Synchronization
 
-/// Tells streams of changes when their table has changed. A stream that waits is a continuation in a list and costs
-/// nothing else; one look at the database for each table with such streams follows a commit, however many there are.
+/// Notifies change streams of their table's changes. A waiting stream costs only a continuation in a list. After a
+/// commit there is one check of the database for each table with streams, for any number of streams.
 final class CommitSignals: Sendable {
-    /// Why a stream goes on.
+    /// The reason for resuming a waiting stream.
     enum Reason: Sendable {
         /// The table has changed.
         case changed
-        /// It is time for a sign of life.
+        /// A heartbeat is due.
         case heartbeat
         case ended
     }
 
     private struct State {
         var next = 0
-        /// Those that wait, by table.
+        /// The waiting streams, by table.
         var waiting: [String: [Int: CheckedContinuation<Reason, Never>]] = [:]
-        /// How often each table was seen to have changed since somebody waited for it first.
+        /// The number of observed changes of each table since the first wait for it.
         var generations: [String: Int] = [:]
-        /// The newest change that was seen of each.
+        /// The newest observed change of each table.
         var latest: [String: Timestamp] = [:]
         var isLooking = false
         var hasMore = false
@@ -32,8 +32,8 @@ final class CommitSignals: Sendable {
 
     init(look: @escaping @Sendable (String) async -> Timestamp?) { self.look = look }
 
-    /// How often the table was seen to change; give it to ``wait(for:since:)``. From then on its commits are looked at,
-    /// so that none is missed between a read that follows and the wait.
+    /// Returns the number of observed changes of the table, for ``wait(for:since:)``. It also starts the checks of the
+    /// table's commits, so that none is missed between a following read and the wait.
     func generation(of table: String) -> Int {
         state.withLock { state in
             state.generations[table, default: 0] += 0
@@ -67,7 +67,7 @@ final class CommitSignals: Sendable {
         }
     }
 
-    /// Something was committed. Looks follow each other: what is committed during one leads to one more.
+    /// Starts a check after a commit. Checks do not overlap: a commit during one starts another after it.
     func committed() {
         let begins = state.withLock { state in
             guard !state.generations.isEmpty else { return false }
@@ -103,7 +103,7 @@ final class CommitSignals: Sendable {
         }
     }
 
-    /// Has every stream that waits send a sign of life.
+    /// Makes every waiting stream send a heartbeat.
     func beat() {
         let turns = state.withLock { state in
             defer { state.waiting = [:] }

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// The changing requests of a table. What is decided is decided inside the transaction that writes.
+/// The changing requests of a table. All decisions are made inside the writing transaction.
 struct RecordChanges: Sendable {
     private let request: TableRequest
     private let conditions: EntityConditions
@@ -14,7 +14,7 @@ struct RecordChanges: Sendable {
         conditions = EntityConditions(request.head.headerFields, isLenient: request.wire.isLenient)
     }
 
-    /// A new record: 201, or 409 with the record that has the id, be it a tombstone.
+    /// Inserts a record: 201, or 409 with the record or tombstone of that id.
     func insert() async throws -> Reply {
         let session = try await request.session(.insert)
         let body = try RequestBody.object(of: request.request, wire)
@@ -32,7 +32,7 @@ struct RecordChanges: Sendable {
         }
     }
 
-    /// The answer to an insert, with the address of what is new.
+    /// Returns the answer to an insert, with the address of the new record.
     private func created(_ stored: JSON) -> Reply {
         var reply = request.reply(.created, stored)
         let path = request.target.clientPath
@@ -42,7 +42,7 @@ struct RecordChanges: Sendable {
         return reply
     }
 
-    /// The id of a new record: the one that the body gives, or one that the server makes.
+    /// Returns the id of a new record: from the body, or assigned by the server.
     private func newID(_ given: JSON?) async throws -> RecordID {
         if wire.isLenient, given?.string?.isEmpty == true { return try await newID(nil) }
         switch given {
@@ -61,11 +61,11 @@ struct RecordChanges: Sendable {
         }
     }
 
-    /// Changes the properties that the body has, or replaces them all.
+    /// Changes the properties in the body, or replaces all properties.
     func update(_ id: RecordID, replacing: Bool) async throws -> Reply {
         let session = try await request.session(.update)
         let update = try RecordUpdate(request, replacing: replacing, id: id)
-        // A version in the body is a condition too, with an answer of its own (the Node server's rule).
+        // A version in the body is a condition too, with its own answer (the Node server's rule).
         let expected = conditions.expectsVersion ? nil : update.versionInBody
         let asked = { @Sendable stored in try update.record(id, stored: stored) }
         return try await session.change(
@@ -84,7 +84,7 @@ struct RecordChanges: Sendable {
         }
     }
 
-    /// Makes a tombstone of the record, or removes it where the table keeps none: 204.
+    /// Turns the record into a tombstone, or removes it if the table keeps none: 204.
     func delete(_ id: RecordID) async throws -> Reply {
         try await request.session(.delete).change(id, reply: { _ in Reply(.noContent) }) { _, scope, connection in
             var record = try living(id, scope, connection)
@@ -98,7 +98,7 @@ struct RecordChanges: Sendable {
         }
     }
 
-    /// Makes a record of a tombstone again: 201. A living record stays as it is.
+    /// Undeletes a tombstone: 201. A living record stays unchanged.
     func undelete(_ id: RecordID) async throws -> Reply {
         let session = try await request.session(.undelete)
         if !request.request.body.isEmpty { _ = try RequestBody.object(of: request.request, wire) }

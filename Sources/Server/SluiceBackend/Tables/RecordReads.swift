@@ -9,23 +9,23 @@ struct RecordReads: Sendable {
 
     init(_ request: TableRequest) { self.request = request }
 
-    /// What a list has found, as it is stored and as hooks show it.
+    /// The result of a list, after the hooks.
     enum Found: Sendable {
-        /// A page of the records that match; `count` where it was asked for. `more` is how many were read where there are
-        /// more after them.
+        /// A page of the records that match, with the requested `count`. `more` is the number of read records if
+        /// further ones follow.
         case records([JSON], count: Int?, more: Int?)
         /// A page of changes.
         case changes(FoundChanges)
     }
 
-    /// A list by the rules for the table, before its records are read.
+    /// A list within the table's rules, before its records are read.
     private enum Prepared {
-        /// The whole list, and the page of it.
+        /// The query of the whole list, and the query of its page.
         case list(Query, page: Query, TableSession)
         case changes(FoundChanges)
     }
 
-    /// A page of the records that match.
+    /// Answers with a page of the records that match.
     func list() async throws -> Reply {
         let parameters = try ListParameters(request)
         switch try await prepare(parameters) {
@@ -41,7 +41,7 @@ struct RecordReads: Sendable {
         }
     }
 
-    /// Reads a page, by the rules for the table and with its hooks.
+    /// Reads a page within the table's rules, with its hooks.
     func find(_ parameters: ListParameters) async throws -> Found {
         switch try await prepare(parameters) {
         case .changes(let changes): return .changes(changes)
@@ -79,20 +79,20 @@ struct RecordReads: Sendable {
         return (try await session.answering(records), count, more)
     }
 
-    /// The query with what the request may see, and what the wire reads for it.
+    /// Returns the query within the request's scope, with the columns that the wire needs.
     private func query(_ parameters: ListParameters, _ scope: RowScope) -> Query {
         var query = parameters.query
         let hidesDeleted = request.table.rules.softDelete && !query.includesDeleted
         let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
         query.filter = scope.narrowed(to: hidesDeleted ? living : nil).applied(to: query.filter)
-        // What is asked for beside a selection comes beside it.
+        // Requested system columns are read in addition to a selection.
         query.select = wire.selection(query.select, asked: request.asked)
-        // One row more than the page tells whether there is a next one.
+        // One further row shows that there is a next page.
         query.top = parameters.page + (parameters.wantsMore ? 1 : 0)
         return query
     }
 
-    /// A page whose records nobody looks at on their way: each is written as it is read.
+    /// Answers with a page without hooks or conversions: each record is written while it is read.
     private func text(
         _ page: Query, of query: Query, _ parameters: ListParameters, _ members: [RecordText.Member]
     ) async throws -> Reply {
@@ -108,7 +108,7 @@ struct RecordReads: Sendable {
         return self.page(text: text, count: count, next: read.hasMore ? parameters.next(after: read.count) : nil)
     }
 
-    /// One record; a tombstone only where the client asks for such.
+    /// Answers with one record; with a tombstone only if the client asks for deleted records.
     func lookup(_ id: RecordID) async throws -> Reply {
         let session = try await request.session(.read)
         let scope = try await session.willRead(id: id)
@@ -134,33 +134,33 @@ struct RecordReads: Sendable {
         }
     }
 
-    /// Records as a list shows them.
+    /// Returns records in the form of a list.
     func shown(_ records: [JSON], selected: [PropertyName]) -> [JSON] {
-        // Who selects a column of the server's asks for it.
+        // Selecting a system column requests it.
         let asked = request.asked.union(selected)
         return records.map { wire.record($0, asked: asked) }
     }
 
-    /// A list of what is shown.
+    /// Returns the answer with a list of records in their shown form.
     func page(_ rows: [JSON], count: Int?, next: String?) -> Reply {
         page(text: JSON(rows).bytes(), count: count, next: next)
     }
 
-    /// A list whose records are the text of a JSON array.
+    /// Returns the answer with a list from the text of a JSON array.
     private func page(text rows: [UInt8], count: Int?, next: String?) -> Reply {
         ListReply(wire: wire, target: request.target, options: request.options).page(
             text: rows, count: count, next: next)
     }
 }
 
-/// A list as a wire shows it.
+/// Writes a list in the wire's form.
 struct ListReply: Sendable {
     let wire: ServerWire
     let target: RequestTarget
     /// See ``TableRequest/options``.
     let options: Set<String>
 
-    /// - Parameter next: the parameters of the next page; nil where there is none.
+    /// - Parameter next: the parameters of the next page; nil if there is none.
     func page(_ rows: [JSON], count: Int?, next: String?) -> Reply {
         page(text: JSON(rows).bytes(), count: count, next: next)
     }
@@ -188,7 +188,7 @@ struct ListReply: Sendable {
         }
     }
 
-    /// The text of an object with one member that is a text already, and further ones.
+    /// Returns the text of an object with one pre-encoded member, and further ones.
     private static func object(_ name: String, _ value: [UInt8], _ others: JSON) -> [UInt8] {
         let rest = others.bytes().dropFirst()
         return Array("{\"\(name)\":".utf8) + value + (others.count > 0 ? Array(",".utf8) : []) + rest
@@ -206,6 +206,6 @@ struct ListReply: Sendable {
 extension Refusal {
     static let missingReason = "The item does not exist"
 
-    /// There is no such record, or none that the caller may see.
+    /// The refusal for a record that is missing or outside of the caller's scope.
     static var missing: Refusal { Refusal(.notFound, missingReason) }
 }

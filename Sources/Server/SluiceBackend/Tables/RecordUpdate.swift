@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// What an update does to a record: merges properties into it, replaces them all, or changes them step by step.
+/// An update of a record: merges properties, replaces all of them, or applies a patch.
 struct RecordUpdate: Sendable {
     private enum Change: Sendable {
         case merge(JSON)
@@ -31,20 +31,20 @@ struct RecordUpdate: Sendable {
         change = replacing ? .replace(body) : .merge(body)
     }
 
-    /// Whether this is the way in which the wire's clients bring a tombstone back.
+    /// Whether the update is the wire's form of an undelete.
     var revives: Bool {
         let name = names.wire(SystemColumn.deleted) ?? SystemColumn.deleted
         switch (request.wire.undelete, change) {
         case (.patch, .merge(let body)): return body[name]?.bool == false
         case (.patch, .patch(let patch)): return patch.sets(name, to: false)
-        // Clients of the toolkit may call themselves version 3.
+        // Clients of the Datasync Toolkit may declare version 3.
         case (.put, .replace(let body)), (.patch, .replace(let body)):
             return request.includesDeleted && body[name]?.bool != true
         default: return false
         }
     }
 
-    /// The version that the body names as the one it was made on, on a wire where that is a condition.
+    /// The base version in the body, on a wire that treats it as a condition.
     var versionInBody: String? {
         guard request.wire.comparesVersionInBody else { return nil }
         switch change {
@@ -53,11 +53,10 @@ struct RecordUpdate: Sendable {
         }
     }
 
-    /// Whether the record that hooks see is all there will be of it, and not what changes.
+    /// Whether hooks get the whole new record instead of the changes.
     var replaces: Bool { if case .merge = change { false } else { true } }
 
-    /// What the update says of the record, as hooks see it, in the store's names; nil where it takes the stored record
-    /// to know, and there is none.
+    /// Returns the update's record for hooks, in the store's names; nil for a patch without a stored record.
     func record(_ id: RecordID, stored: JSON?) throws -> JSON? {
         let record: JSON
         switch change {
@@ -71,11 +70,11 @@ struct RecordUpdate: Sendable {
         return named
     }
 
-    /// The update with the properties that hooks left of ``record(_:stored:)``; itself where they were not asked.
+    /// Returns the update with the properties of ``record(_:stored:)`` after the hooks; without hooks, itself.
     func giving(_ properties: JSON?) throws -> RecordUpdate {
         guard var body = properties else { return self }
         guard case .merge(let old) = change else { return RecordUpdate(.replace(body), request) }
-        // What the body says of the server's columns is judged as before.
+        // The system columns of the body stay, to be checked as without hooks.
         let given = Set(try self.properties(of: old).map(\.name))
         for (name, value) in old.members ?? [] where !given.contains(name) { body[name] = value }
         return RecordUpdate(.merge(body), request)
@@ -86,9 +85,9 @@ struct RecordUpdate: Sendable {
         self.request = request
     }
 
-    /// The stored record after the update.
+    /// Returns the record after the update.
     ///
-    /// - Throws: ``Refusal`` (400) for a change of what only the server sets.
+    /// - Throws: ``Refusal`` (400) for a change of a system column.
     func applied(to current: JSON) throws -> JSON {
         var record = current
         switch change {
@@ -118,14 +117,13 @@ struct RecordUpdate: Sendable {
         return record
     }
 
-    /// A part of a record that gives the server's columns other values than they have is a mistake, where a whole
-    /// record's are passed over.
+    /// Refuses other values for system columns in a partial record; in a whole record they are ignored.
     private func refuseTouching(_ body: JSON, _ current: JSON) throws {
         guard request.wire.reserved == .ignored else { return }
         let shown = request.wire.record(current, asked: Set(SystemColumn.all))
         for name in names.wire {
             guard let value = body[name], value != shown[name] else { continue }
-            // What is deleted may be brought back so.
+            // This undeletes a record, so it is allowed.
             if name == names.wire(SystemColumn.deleted), value.bool == false { continue }
             throw Self.touched(name)
         }

@@ -1,14 +1,14 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// What a request brought about, and what it was answered.
+/// The remembered effect of a request: its answer and its stored record.
 struct RememberedEffect: Sendable {
-    /// The answer, or the one before hooks saw it.
+    /// The answer, possibly before the hooks.
     var reply: Reply
-    /// The record that hooks have still to see before it is shown; nil where they have, or where there are none.
+    /// The stored record, if the hooks have not run on it yet; nil if they have, or if there are none.
     var stored: JSON?
 
-    /// How many that have expired each new one takes with it, so that there is never much to do.
+    /// The number of expired effects that each new one removes, so that the work is spread.
     private static let pruned = 8
 
     static func find(

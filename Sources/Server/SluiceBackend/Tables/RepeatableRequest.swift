@@ -1,27 +1,28 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// A change that its client may send again with the same id (OASIS Repeatable Requests 1.0): what it brought about is
-/// remembered together with it, so that it happens once. Refusals are not remembered, for they left nothing behind.
+/// A change that its client may repeat with the same id (OASIS Repeatable Requests 1.0). Its effect is remembered in
+/// the transaction of the change, so that it happens only once. Refusals are not remembered, because they change
+/// nothing.
 struct RepeatableRequest: Sendable {
-    /// The header that says whether the id was honoured.
+    /// The header that reports if the id was honoured.
     static let result = HTTPField.Name("Repeatability-Result")
     private static let longestID = 255
 
-    /// The client and its id for the request.
+    /// The client's id together with its id of the request.
     private var id: String
-    /// When the client first sent it, by the client's clock.
+    /// The time of the first send, by the client's clock.
     private let firstSent: Timestamp
-    /// What is asked for: a repeat asks for the same.
+    /// The fingerprint of the request's content, which must be the same in a repeat.
     private let fingerprint: Int64
-    /// For how long effects are remembered.
+    /// The time for which effects are remembered.
     private let window: Int64
-    /// The user; ids are their own.
+    /// The user; each user has separate ids.
     var user = ""
 
-    /// Nil for a request that is not marked as repeatable.
+    /// Reads the id of a request; nil for one that is not marked as repeatable.
     ///
-    /// - Throws: ``Refusal`` (400) for one that is not marked as the specification says.
+    /// - Throws: ``Refusal`` (400) for an invalid mark.
     init?(_ request: TableRequest) throws(Refusal) {
         let (ids, times) = (request.fields("Repeatability-Request-ID"), request.fields("Repeatability-First-Sent"))
         guard !ids.isEmpty || !times.isEmpty else { return nil }
@@ -45,15 +46,15 @@ struct RepeatableRequest: Sendable {
         window = ExpiryInterval.ticks(request.served.configuration.requestIdsExpire)
     }
 
-    /// The id of one of several changes that the request is made of.
+    /// Returns the id of one of the request's several changes.
     func part(_ index: Int) -> RepeatableRequest {
         var part = self
         part.id += "\n\(index)"
         return part
     }
 
-    /// Method, path, wire, conditions and body, except for how they are written: a request that was sent within a batch
-    /// may be repeated by itself.
+    /// Returns the fingerprint of method, path, wire, conditions and body. It ignores their notation, because a request
+    /// of a batch may be repeated on its own.
     private static func fingerprint(_ request: TableRequest) -> Int64 {
         var parts = [request.head.method.rawValue, request.wire.name] + request.target.segments
         for (name, value) in request.target.parameters where name.lowercased() != "zumo-api-version" {
@@ -67,7 +68,7 @@ struct RepeatableRequest: Sendable {
         return Int64(bitPattern: FNV1a.hash(bytes, after: Fingerprint.of(parts)))
     }
 
-    /// Refuses a request that may be a repeat of one that is no longer remembered.
+    /// Refuses a request that is too old, because the effect of its first send may be forgotten.
     ///
     /// - Throws: ``Refusal`` (412).
     func checkAge(now: Timestamp) throws(Refusal) {
@@ -79,9 +80,9 @@ struct RepeatableRequest: Sendable {
         }
     }
 
-    /// What the request brought about, if it was carried out before.
+    /// Returns the remembered effect of the request, if it was executed before.
     ///
-    /// - Throws: ``Refusal`` (400) where the id was used for another request.
+    /// - Throws: ``Refusal`` (400) if the id was used for another request.
     func effect(_ connection: any StorageConnection) throws -> RememberedEffect? {
         guard
             let (fingerprint, effect) = try RememberedEffect.find(user: user, request: id, connection)
@@ -94,20 +95,20 @@ struct RepeatableRequest: Sendable {
         return effect
     }
 
-    /// Remembers what the request brings about, in the transaction that does it.
+    /// Stores the effect of the request, in the transaction of the change.
     func remember(_ effect: RememberedEffect, now: Timestamp, _ connection: any StorageConnection) throws {
-        // By the later of both clocks: who is let in by checkAge(now:) is always found.
+        // The later of both clocks counts, so that the effect of a request that checkAge(now:) accepts still exists.
         let expires = Timestamp(ticks: max(now.ticks, firstSent.ticks) + window)
         try effect.insert(
             user: user, request: id, fingerprint: fingerprint, expires: expires, now: now, connection)
     }
 
-    /// Puts the answer, as the hooks left it, in the place of what was remembered for them.
+    /// Replaces the remembered record with the answer after the hooks.
     func finish(_ reply: Reply, _ connection: any StorageConnection) throws {
         try RememberedEffect(reply: reply, stored: nil).update(user: user, request: id, connection)
     }
 
-    /// Says on an answer, be it a refusal, that the id was honoured, unless it says that it was not.
+    /// Marks an answer or a refusal as honouring the id, unless it has another mark.
     static func accept(_ headers: inout HTTPFields) {
         if let result, headers[result] == nil { headers[result] = "accepted" }
     }

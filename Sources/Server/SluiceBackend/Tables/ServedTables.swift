@@ -3,30 +3,30 @@ internal import Logging
 internal import SluiceCore
 internal import Synchronization
 
-/// The open database and its tables, with what every request to them needs: who may come, the hooks, the limits.
+/// The open database and its tables, with the services for every request: authentication, hooks and limits.
 final class ServedTables: Sendable {
     let configuration: BackendConfiguration
     let environment: SyncEnvironment
-    /// Gets what goes wrong, with its cause, which no client is told.
+    /// Gets each failure with its cause, which is hidden from clients.
     let logger: Logger
     let database: any Storage
-    /// Finds out whom requests come from; nil where no request has a user.
+    /// Authenticates the users of requests; nil if no request has a user.
     let authenticator: Authenticator?
     /// The hooks, by table.
     let hooks: [String: any TableHooks]
     private let tables: Mutex<[String: BackendTable]>
-    /// Tells streams of changes that their table has changed.
+    /// Notifies change streams of their table's changes.
     let signals: CommitSignals
-    /// The turns of streams that read.
+    /// Limits the concurrent reads of change streams.
     let turns = StreamTurns(4)
-    /// Counts the requests of each client; nil where there is no limit.
+    /// Counts the requests of each client; nil if there is no limit.
     let limiter: RateLimiter?
     /// See ``Backend/restoredRecords``.
     let restoredRecords: Int?
 
-    /// Makes the tables that the database does not hold yet, with their seeds. Where it fails the database stays open.
+    /// Creates the missing tables with their seeds. After a failure the database stays open.
     ///
-    /// - Throws: ``SluiceError``, as ``Backend`` says.
+    /// - Throws: ``SluiceError`` as ``Backend``'s initializer.
     init(
         _ configuration: BackendConfiguration, _ database: any Storage, hooks: [String: any TableHooks],
         environment: SyncEnvironment, logger: Logger
@@ -72,12 +72,12 @@ final class ServedTables: Sendable {
 
     func table(_ name: String) -> BackendTable? { tables.withLock { $0[name] } }
 
-    /// The declared columns that the database does not have yet, by table.
+    /// The declared columns missing in the database, by table.
     var missingColumns: [String: [PropertyName]] {
         tables.withLock { $0.mapValues(\.missing) }.filter { !$0.value.isEmpty }
     }
 
-    /// Adds the declared columns that the database does not have yet, as soon as nobody else uses their tables.
+    /// Adds the missing declared columns, as soon as their tables are not in use.
     private func addMissingColumns() async {
         for (table, columns) in missingColumns {
             logger.warning(
@@ -100,7 +100,8 @@ final class ServedTables: Sendable {
         }
     }
 
-    /// The refusal that a failure is for the client. The log has its cause: an SQLSTATE with the database's words, say.
+    /// Returns the client's refusal for a failure. The log gets the cause, such as an SQLSTATE with the database's
+    /// message.
     func refusal(of error: any Error, _ head: HTTPRequest) -> Refusal {
         if let refusal = error as? Refusal { return refusal.hiding(head) }
         let known = error as? SluiceError
@@ -117,26 +118,26 @@ final class ServedTables: Sendable {
         return refusal.hiding(head)
     }
 
-    /// When the table changed last; nil for a table that there is not.
+    /// Returns the time of the table's latest change; nil for a missing table.
     func newestChange(of name: String) async -> Timestamp? {
         guard table(name) != nil else { return nil }
         return try? await database.read { try BackendCatalog.changes(of: name, $0).latest }
     }
 }
 
-/// Lets streams read a few at a time. One commit wakes all streams of a table, and together they would take every place
-/// that there is before the database.
+/// Limits the number of streams that read at a time. One commit wakes all streams of a table, and together they would
+/// fill the queue of the database.
 final class StreamTurns: Sendable {
     private struct State {
         var free: Int
         var waiting: [CheckedContinuation<Void, Never>] = []
-        /// Those before it have had their turn.
+        /// The index of the next waiting caller; all before it have had their turn.
         var first = 0
     }
 
     private let state: Mutex<State>
 
-    /// Turns for so many at a time.
+    /// Creates turns for a number of concurrent callers.
     init(_ count: Int) { state = Mutex(State(free: count)) }
 
     /// Runs `body` when it is its turn.
@@ -156,7 +157,7 @@ final class StreamTurns: Sendable {
         return await body()
     }
 
-    /// Gives the turn to who has waited longest.
+    /// Passes the turn to the caller that has waited longest.
     private func pass() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.first < state.waiting.count else {

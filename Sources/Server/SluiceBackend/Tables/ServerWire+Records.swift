@@ -2,10 +2,10 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceSQLite
 
-/// Records as they look on a wire.
+/// The form of records on a wire.
 extension ServerWire {
-    /// A stored record as the wire shows it: its names for the server's columns, times with the wire's digits and the rest
-    /// cut off, and of the server's columns those of `asked` alone.
+    /// Returns a stored record in the wire's form: with its names of system columns, times cut to its digits, and only
+    /// the system columns in `asked`.
     func record(_ stored: JSON, asked: Set<PropertyName>) -> JSON {
         var record = stored
         if let number = record[SystemColumn.number] {
@@ -23,8 +23,8 @@ extension ServerWire {
         return record
     }
 
-    /// The members of the records of a list as ``record(_:asked:)`` shows them, in the same order; nil where that takes
-    /// more than a look at each column.
+    /// Returns the members of a list's records in the form and order of ``record(_:asked:)``; nil if a conversion by
+    /// column is not enough.
     func members(of table: BackendTable, _ query: Query, asked: Set<PropertyName>) -> [RecordText.Member]? {
         guard query.select.isEmpty, !(showsIntegerIDs && table.rules.ids == .integer) else {
             return nil
@@ -37,14 +37,14 @@ extension ServerWire {
         return own + [.others] + system
     }
 
-    /// An answer that is one record, with its version as `ETag` and its time as `Last-Modified`.
+    /// Returns the answer with one record, its version as `ETag` and its time as `Last-Modified`.
     func reply(_ status: HTTPResponse.Status, _ stored: JSON, asked: Set<PropertyName>) -> Reply {
         var reply = Reply(status, body: record(stored, asked: asked))
         reply.tag(stored)
         return reply
     }
 
-    /// Which stored columns of the server's a request wants to see.
+    /// Returns the stored system columns that a request asks for.
     func asked(by target: RequestTarget) -> Set<PropertyName> {
         guard givesSystemColumnsOnRequest else { return Set(SystemColumn.all) }
         let words = target.values("__systemproperties").flatMap { $0.split(separator: ",") }.map {
@@ -54,13 +54,13 @@ extension ServerWire {
         return Set(SystemColumn.all.filter { words.contains($0.text.lowercased()) })
     }
 
-    /// The stored columns to read for a selection: what is asked for beside it comes beside it.
+    /// Returns the stored columns for a selection, with the requested system columns.
     func selection(_ columns: [PropertyName], asked: Set<PropertyName>) -> [PropertyName] {
         guard !columns.isEmpty, givesSystemColumnsOnRequest else { return columns }
         return columns + asked.subtracting(columns).sorted()
     }
 
-    /// What is told of a record that a client's list holds no more.
+    /// Returns the entry for a record that is gone from a client's list.
     func removed(_ stored: JSON) -> JSON {
         let isDeleted = stored[SystemColumn.deleted]?.bool == true
         var tombstone: JSON = ["id": stored["id"] ?? .null]
@@ -72,9 +72,9 @@ extension ServerWire {
         return shown
     }
 
-    /// The properties that a body gives, without the id, and without the server's columns that may stand in it.
+    /// Returns a body's properties, without the id and without permitted system columns.
     ///
-    /// - Throws: ``Refusal`` (400) for a column that only the server sets, where the wire does not pass it over.
+    /// - Throws: ``Refusal`` (400) for a system column, unless the wire ignores them.
     func properties(of body: JSON, verb: String) throws -> [(name: PropertyName, value: JSON)] {
         try (body.members ?? []).filter { name, _ in
             if name == "id" { return false }

@@ -1,29 +1,29 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// A request to a table: what it asks for, and in which wire.
+/// A request to a table, with its target and its wire.
 struct TableRequest: Sendable {
     let served: ServedTables
     let table: BackendTable
     let wire: ServerWire
     let target: RequestTarget
     let request: Request
-    /// Its id, where it may come again.
+    /// The request's id if it is repeatable.
     var repeatable: RepeatableRequest?
-    /// The id of a new record, where it is known before.
+    /// The id of a new record if it is assigned before the insert.
     var newID: RecordID?
-    /// The changes that this one is carried out with, and which of them it is.
+    /// The atomic group of the change, with its index in it.
     var group: (writes: WriteGroup, part: Int)?
 
     var head: HTTPRequest { request.head }
 
-    /// The words of `X-ZUMO-Options`, in small letters.
+    /// The options in `X-ZUMO-Options`, in lower case.
     var options: Set<String> {
         let fields = HTTPField.Name("X-ZUMO-Options").map { head.headerFields[values: $0] } ?? []
         return Set(fields.flatMap { $0.split(separator: ",") }.map { $0.filter { $0 != " " }.lowercased() })
     }
 
-    /// Whether tombstones are asked for.
+    /// Whether the request asks for tombstones.
     var includesDeleted: Bool {
         options.contains("include:deleted")
             || target.values("__includedeleted").contains { $0.lowercased() == "true" }
@@ -31,14 +31,14 @@ struct TableRequest: Sendable {
 
     var asked: Set<PropertyName> { wire.asked(by: target) }
 
-    /// The stored column that a name in a query means; nil for a stored name that the wire does not have.
+    /// Returns the stored column for a name in a query; nil for a stored name that the wire does not show.
     func column(_ name: PropertyName) -> PropertyName? {
         if name == "id", wire.showsIntegerIDs, table.rules.ids == .integer { return SystemColumn.number }
         return wire.names.stored(name)
             ?? (SystemColumn.all.contains(name) || SystemColumn.hidden.contains(name) ? nil : name)
     }
 
-    /// What a query may say of other properties than those that the table declares, if it declares any.
+    /// The rule for undeclared properties in a query, for tables with declared columns.
     var undeclaredColumns: UndeclaredColumns {
         wire.refusesUnknownColumns && table.isTyped ? .refused : .allowed
     }
@@ -49,9 +49,9 @@ struct TableRequest: Sendable {
 }
 
 extension TableRequest {
-    /// Finds out whom the request comes from and whether it may do the operation.
+    /// Authenticates the user and checks the permission for the operation.
     ///
-    /// - Throws: ``Refusal``: 401 for a token that is not valid, and see ``Permission``.
+    /// - Throws: ``Refusal``: 401 for an invalid token, and see ``Permission``.
     func session(_ operation: BackendOperation) async throws(Refusal) -> TableSession {
         let principal = try await served.authenticator?.principal(for: head.headerFields)
         try Permission.check(operation, table.rules, principal, methods: methods)
@@ -64,7 +64,7 @@ extension TableRequest {
             completes: wire.showsKnownProperties)
     }
 
-    /// The methods of the path, with what they do.
+    /// The methods of the path, with their operations.
     private var methods: [(name: String, operation: BackendOperation)] {
         let isTable = target.segments.count == 2
         let operations: [String: BackendOperation] = [

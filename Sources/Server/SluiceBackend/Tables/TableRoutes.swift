@@ -2,17 +2,17 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceSQLite
 
-/// Finds what a request asks for, and turns every failure into an answer of the wire that the request speaks.
+/// Routes requests to tables, and turns every failure into an answer in the request's wire.
 struct TableRoutes: Sendable {
     let served: ServedTables
-    /// What a batch pays for its parts with; nil where there is no limit, and for what is a part.
+    /// The allowance by which a batch pays for its parts; nil without a limit, and for a part itself.
     var allowance: Allowance?
-    /// The changes that those of this request are carried out with, and which of them it is.
+    /// The atomic group of the request's change, with its index in it.
     var group: (writes: WriteGroup, part: Int)?
 
     func respond(to request: Request) async -> Response {
         let target = RequestTarget(request.head)
-        // Whoever asks for an unknown version is told so as the oldest clients read it.
+        // An unknown version is refused in the form of the oldest clients.
         var wire = ServerWire.azureV2
         do {
             wire = try ServerWire.of(request.head, target)
@@ -51,7 +51,7 @@ struct TableRoutes: Sendable {
 
     private func read(_ request: TableRequest) async throws -> Reply {
         guard let id = try id(request) else { return try await RecordReads(request).list() }
-        // An id is encoded on its way.
+        // The id in the path is percent-encoded.
         if request.target.path.hasSuffix("/\(DigestReads.name)") { return try await DigestReads(request).digest() }
         return try await RecordReads(request).lookup(id)
     }
@@ -74,7 +74,7 @@ struct TableRoutes: Sendable {
         }
     }
 
-    /// The id that the body names.
+    /// Returns the id in the body.
     private func idInBody(_ request: TableRequest) throws -> RecordID {
         let given = try RequestBody.object(of: request.request, request.wire)["id"]
         guard let id = given?.textID ?? given?.int.map({ RecordID.string(String($0)) }), !id.isEmpty else {
@@ -84,7 +84,7 @@ struct TableRoutes: Sendable {
         return id
     }
 
-    /// The id that the path ends with; nil for the table's own path.
+    /// Returns the id at the path's end; nil for the table's own path.
     private func id(_ request: TableRequest) throws -> RecordID? {
         guard request.target.segments.count == 3 else { return nil }
         let id = RecordID(request.target.segments[2])
@@ -93,10 +93,9 @@ struct TableRoutes: Sendable {
     }
 }
 
-/// Digests of a table's living records, for a client that looks for what it has and the server has not, and the other
-/// way round, without reading all of it.
+/// Digests of a table's living records, for a client that searches for differences without reading all of it.
 struct DigestReads: Sendable {
-    /// The name that stands in the place of an id. A record with this id is asked for as `%24digest`.
+    /// The path segment instead of an id. A record with this id is requested as `%24digest`.
     static let name = "$digest"
     /// The most ranges of one answer.
     static let mostRanges = 64
@@ -111,8 +110,8 @@ struct DigestReads: Sendable {
 
     init(_ request: TableRequest) { self.request = request }
 
-    /// The digest of the records that match `$filter`, and of ranges of them in the order of their ids; with `from` and
-    /// `to`, both among them, of that part.
+    /// Answers with the digest of the records that match `$filter`, and of their ranges in the order of ids; with
+    /// `from` and `to`, only of the part between them, both included.
     func digest() async throws -> Reply {
         let session = try await request.session(.read)
         let parameters = try ListParameters(request)

@@ -2,29 +2,28 @@ internal import HTTPTypes
 internal import Logging
 internal import SluiceCore
 
-/// One request's dealings with one table, after it was found that it may: the records within its reach, and the hooks
-/// around what it does.
+/// One permitted request's access to one table: the records within its scope, and the hooks around its operation.
 struct TableSession: Sendable {
-    /// How often hooks are asked again because others changed the record meanwhile.
+    /// The most rounds of hook calls after concurrent changes of the record.
     static let maximumRounds = 5
 
     let table: BackendTable
     let operation: BackendOperation
     let principal: Principal?
-    /// What the request may see and touch, before hooks narrow it.
+    /// The records that the request may see and change, before hooks narrow them.
     let scope: RowScope
     let hooks: (any TableHooks)?
     let served: ServedTables
-    /// The request's id, where it may come again.
+    /// The request's id if it is repeatable.
     var repeatable: RepeatableRequest?
-    /// The changes that this one is carried out with, and which of them it is.
+    /// The atomic group of the change, with its index in it.
     var group: (writes: WriteGroup, part: Int)?
-    /// Whether answers show null for what a record lacks and others have, as far as the request sees those.
+    /// Whether answers show null for missing properties that other visible records have.
     var completes = false
 
     // MARK: Reading
 
-    /// Runs the hooks before a read. What is read is read within the scope that this gives back.
+    /// Runs the hooks before a read, and returns the scope for it.
     func willRead(id: RecordID? = nil, query: Query? = nil) async throws -> RowScope {
         guard let hooks else { return scope }
         var request = HookRequest(self, id: id)
@@ -33,7 +32,7 @@ struct TableSession: Sendable {
         return scope.narrowed(byHook: request.filter)
     }
 
-    /// Runs the hooks after the operation; gives back the records as the answer shows them.
+    /// Runs the hooks after the operation; returns the records for the answer.
     func answering(_ records: [JSON]) async throws -> [JSON] {
         guard let hooks else { return records }
         var answer = HookAnswer(self, records)
@@ -43,20 +42,18 @@ struct TableSession: Sendable {
 
     // MARK: Changing
 
-    /// Runs a change with the hooks around it, and answers with the record as they show it. A repeat of a change that
-    /// was carried out is answered as it was then, without hooks.
+    /// Runs a change with the hooks around it, and answers with the record after the hooks. The repeat of an executed
+    /// change gets the remembered answer, without hooks.
     ///
-    /// Hooks run outside any transaction. Where the record changed between what they saw and the transaction, they are
-    /// asked again.
+    /// Hooks run outside any transaction. They are called again if the record has changed before the transaction.
     ///
     /// - Parameters:
-    ///   - record: what the request says of the record, with its id, given what is stored; asked only where there are
-    ///     hooks.
-    ///   - replaces: whether that is all of the record, and not what is to change.
+    ///   - record: returns the request's record with its id, for the given stored one; called only if there are hooks.
+    ///   - replaces: whether this is the whole record instead of the changes.
     ///   - reply: makes the answer of a record.
-    ///   - write: decides and writes, inside a transaction, and gives back what is stored (the last state of a record
-    ///     that is removed). It gets what the hooks left of `record`, or nil where none were asked, and throws
-    ///     ``ChangeConflict`` where the request was made on another version.
+    ///   - write: decides and writes, inside a transaction, and returns the stored record (or the last state of a
+    ///     removed one). It gets `record` after the hooks, or nil without hooks, and throws ``ChangeConflict`` if the
+    ///     request is based on another version.
     func change(
         _ id: RecordID, _ record: @Sendable (_ stored: JSON?) throws -> JSON? = { _ in nil }, replaces: Bool = false,
         reply: @escaping @Sendable (_ record: JSON) -> Reply,
@@ -77,7 +74,7 @@ struct TableSession: Sendable {
         }
     }
 
-    /// The answer to a repeat. Where hooks have not come to see what there is to be shown, they see it now.
+    /// Returns the answer to a repeat. The hooks run now if they have not run on the answer yet.
     private func again(_ effect: RememberedEffect, _ reply: (JSON) -> Reply) async throws -> Reply {
         guard let stored = effect.stored else { return effect.reply }
         return try await answer(stored, reply)
@@ -128,12 +125,12 @@ struct TableSession: Sendable {
         throw Self.busy
     }
 
-    /// Asks the hooks for a merged record and writes it on top of the server's, as long as that one stands.
+    /// Asks the hooks for a merged record and writes it over the server's, if that is still unchanged.
     private func merging(
         _ conflict: ChangeConflict, _ id: RecordID, _ client: JSON?, _ replaces: Bool, _ scope: RowScope,
         _ hooks: any TableHooks, _ reply: @escaping @Sendable (JSON) -> Reply
     ) async throws -> JSON {
-        // A delete has nothing to merge.
+        // A delete cannot be merged.
         guard let client else { throw try await refusal(of: conflict) }
         var conflict = conflict
         for _ in 0..<Self.maximumRounds {
@@ -162,7 +159,7 @@ struct TableSession: Sendable {
         throw Self.busy
     }
 
-    /// The refusal that shows the server's record, as the hooks show it to who reads it: what they hide stays hidden.
+    /// Returns the refusal with the server's record after the hooks of a read, so that hidden values stay hidden.
     private func refusal(of conflict: ChangeConflict) async throws -> Refusal {
         let reading = TableSession(
             table: table, operation: .read, principal: principal, scope: scope,
@@ -171,7 +168,7 @@ struct TableSession: Sendable {
         return Refusal(conflict.status, .record(shown))
     }
 
-    /// Runs a write in a transaction, and remembers in it what it brought about.
+    /// Runs a write in a transaction, and remembers its effect there.
     private func writing(
         _ scope: RowScope, _ reply: @escaping @Sendable (JSON) -> Reply, _ body: @escaping WriteGroup.Write
     ) async throws -> JSON {
@@ -182,7 +179,7 @@ struct TableSession: Sendable {
         }
         let write: WriteGroup.Write = { connection in
             guard let repeatable else { return try carryOut(connection) }
-            // Its twin may have been faster.
+            // A repeat sent at the same time may have been faster.
             if let effect = try repeatable.effect(connection) { throw CarriedOut(effect: effect) }
             let stored = try carryOut(connection)
             let effect = RememberedEffect(reply: reply(stored), stored: hooks == nil ? nil : stored)
@@ -193,20 +190,20 @@ struct TableSession: Sendable {
         return try await served.database.write(write)
     }
 
-    /// Checks, inside the transaction, that the record is the one that the hooks saw.
+    /// Checks, inside the transaction, that the record is unchanged since the hooks.
     private func expect(_ seen: JSON?, _ id: RecordID, _ connection: any StorageConnection) throws {
         let current = try table.record(id, in: scope, connection)
         guard current?[SystemColumn.version] == seen?[SystemColumn.version] else { throw RecordMoved() }
     }
 
-    /// The record as a hook left it, with id and the server's columns as they were in `original`.
+    /// Returns a hook's record with the id and the server's columns of `original`.
     private static func cleaned(_ record: JSON?, as original: JSON) -> JSON? {
         guard var record, record.kind == .object else { return nil }
         for name in ["id"] + SystemColumn.all { record[name] = original[name] }
         return record
     }
 
-    /// Calls a hook. Its refusals are answers; what else it throws is its own affair, and said to no client.
+    /// Calls a hook. Its refusals become answers; other errors are hidden from the client.
     private func asking<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
@@ -229,16 +226,16 @@ struct TableSession: Sendable {
         return refusal
     }
 
-    /// The record is not the one that the hooks saw.
+    /// The record has changed since the hooks.
     private struct RecordMoved: Error {}
 
-    /// The request was carried out before.
+    /// The request was executed before.
     private struct CarriedOut: Error {
         var effect: RememberedEffect
     }
 }
 
-// What the hooks of a table get to see of a request.
+// Conversions from a session to the values of hooks.
 
 extension HookRequest {
     init(_ session: TableSession, id: RecordID?) {

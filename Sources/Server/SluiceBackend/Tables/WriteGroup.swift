@@ -2,12 +2,12 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluicePostgres
 
-/// Changes that are carried out together or not at all.
+/// Changes that are written in one transaction or not at all.
 ///
-/// Each part comes as far as its own transaction by itself, with its hooks outside of any, and waits here. When all
-/// that are still under way are waiting, their writes run as one transaction, in the order of the parts. Where one
-/// fails everything is rolled back; that part alone hears of it and may come again with another write (a hook was asked
-/// anew, say). If it gives up, so do all.
+/// Each part runs on its own, hooks included, up to its write, and waits here. When all unfinished parts are waiting,
+/// their writes run as one transaction, in the order of the parts. If one fails, everything is rolled back. Only that
+/// part gets the error, and may return with another write (for example after calling a hook again). If it gives up, so
+/// do all.
 actor WriteGroup {
     typealias Write = @Sendable (any StorageConnection) throws -> JSON
 
@@ -17,10 +17,10 @@ actor WriteGroup {
     }
 
     private let database: any Storage
-    /// The parts that have neither written nor ended.
+    /// The unfinished parts.
     private var underWay: Set<Int>
     private var waiting: [Int: Waiting] = [:]
-    /// Why all is rolled back.
+    /// The refusal of all parts; nil unless one was refused.
     private var failure: Refusal?
 
     init(parts: some Sequence<Int>, _ database: any Storage) {
@@ -28,9 +28,9 @@ actor WriteGroup {
         self.database = database
     }
 
-    /// Runs a part's write together with those of the others.
+    /// Runs a part's write together with the others' writes.
     ///
-    /// - Throws: what `write` throws, and ``Refusal`` (424) where another part was refused.
+    /// - Throws: the error of `write`, and ``Refusal`` (424) if another part was refused.
     func write(_ part: Int, _ write: @escaping Write) async throws -> JSON {
         if let failure { throw failure }
         return try await withCheckedThrowingContinuation { continuation in
@@ -39,8 +39,7 @@ actor WriteGroup {
         }
     }
 
-    /// Notes that a part came to its end. One that was refused takes the others with it; one that had been carried out
-    /// before, as a repeat, does not.
+    /// Records the end of a part. A refused part ends the others too; a repeat that was executed before does not.
     func end(_ part: Int, refusedAs name: String?) {
         guard underWay.remove(part) != nil else { return }
         guard let name else { return commitIfComplete() }
@@ -61,7 +60,7 @@ actor WriteGroup {
 
     private func commit(_ parts: [(part: Int, write: Write)]) async {
         do {
-            // A failure of the database itself is no part's own: the storage knows what to do about it.
+            // A failure of the database itself belongs to no part: the storage handles it.
             let results = try await database.write { connection in
                 try parts.map { part, write in
                     do {

@@ -1,13 +1,13 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Makes a request of one that stands in a batch. It is then answered like every other; so what it may ask for is
-/// decided there, and here only whether it is a request.
+/// Makes a request from a part of a batch. It is then answered like any other, so its permissions are checked there,
+/// and here only its form.
 struct BatchPartReader {
     private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete]
-    /// What says which wire a request speaks.
+    /// The header fields that select the wire.
     private static let wireFields = ["ZUMO-API-VERSION", "X-ZUMO-APPLICATION"].compactMap { HTTPField.Name($0) }
-    /// What says whom it comes from.
+    /// The header fields that authenticate the user.
     private static let userFields = ["Authorization", "X-ZUMO-AUTH"].compactMap { HTTPField.Name($0) }
 
     private let outer: HTTPRequest
@@ -33,7 +33,7 @@ struct BatchPartReader {
         }
         if method == .get {
             if isInGroup { throw Self.refusal("an atomicity group holds changes only") }
-            // Pages would add up to what no memory holds.
+            // The pages of many lists could exceed the memory.
             guard inner.segments.count == 3 else {
                 throw Self.refusal("a batch reads records by their ids; lists are asked for by themselves")
             }
@@ -47,13 +47,13 @@ struct BatchPartReader {
         return Request(head, body: body)
     }
 
-    /// The wire and the user of the batch, where the request says nothing of its own.
+    /// Copies the wire and the user from the batch unless the part has its own.
     private func inherit(into head: inout HTTPRequest, _ inner: RequestTarget) {
         let names = [Self.wireFields, Self.userFields]
         for (index, names) in names.enumerated() where !names.contains(where: { head.headerFields.contains($0) }) {
             if index == 0, !inner.values("zumo-api-version").isEmpty { continue }
             for name in names { head.headerFields[values: name] = outer.headerFields[values: name] }
-            // In the query of the batch it counts more than in its headers.
+            // The version in the batch's query overrides the one in its headers.
             if index == 0, let version = target.values("zumo-api-version").first, let name = names.first,
                 HTTPField.isValidValue(version)
             {
@@ -62,7 +62,7 @@ struct BatchPartReader {
         }
     }
 
-    /// The path and query that a url stands for: relative to the address that the batch was sent below, or a path.
+    /// Returns the path and query of a part's url, which is relative to the batch's root, or absolute.
     private static func path(_ url: String) throws(Refusal) -> String {
         let path = url.hasPrefix("/") ? String(url.dropFirst()) : url
         guard path.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }) else {

@@ -1,9 +1,9 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Many requests in one (OData JSON Format 4.01, section 19): `POST /tables/$batch`.
+/// A batch of requests (OData JSON Format 4.01, section 19): `POST /tables/$batch`.
 struct BatchRequest: Sendable {
-    /// What stands in the place of a table's name.
+    /// The path segment in place of a table's name.
     static let name = "$batch"
     /// The most requests of one batch.
     static let mostParts = 100
@@ -11,20 +11,20 @@ struct BatchRequest: Sendable {
     /// One of the requests.
     struct Part: Sendable {
         var id: String
-        /// The group that it is carried out with, or not at all.
+        /// The atomic group of the request; nil for none.
         var group: String?
         /// The requests and groups that must have succeeded.
         var dependsOn: [String]
-        /// The request, or why it cannot be read.
+        /// The request, or the refusal of an unreadable one.
         var request: Result<Request, Refusal>
     }
 
     let parts: [Part]
 
-    /// Reads the requests. What is wrong with one of them alone is that one's own refusal.
+    /// Reads the requests. A mistake in one of them refuses only that one.
     ///
-    /// - Parameter reading: makes a request of an element, which is in a group or not.
-    /// - Throws: ``Refusal`` (400) for a batch that cannot be read as such.
+    /// - Parameter reading: makes a request of an element, inside or outside of a group.
+    /// - Throws: ``Refusal`` (400) for an invalid batch as a whole.
     init(
         _ document: JSON, reading: (_ element: JSON, _ isInGroup: Bool) throws(Refusal) -> Request
     ) throws(Refusal) {

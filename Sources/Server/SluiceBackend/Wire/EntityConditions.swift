@@ -3,13 +3,13 @@ internal import SluiceCore
 
 /// The conditions of a request on a record's version and time, in the order of RFC 9110, section 13.2.2.
 struct EntityConditions: Sendable {
-    /// What the conditions say about a record.
+    /// The result of checking the conditions on a record.
     enum Outcome: Sendable, Hashable {
-        /// The request may go on.
+        /// The request may proceed.
         case met
-        /// The client has the record already (304).
+        /// The client already has the record (304).
         case known
-        /// The record is not the one the client means (412).
+        /// The record has another version than expected (412).
         case failed
     }
 
@@ -19,7 +19,7 @@ struct EntityConditions: Sendable {
     private let modifiedSince: Timestamp?
     private let isLenient: Bool
 
-    /// The conditions of a request. `isLenient`: `If-Match` may be a version without quotes.
+    /// Reads the conditions of a request. With `isLenient`, `If-Match` may be a version without quotes.
     init(_ headers: HTTPFields, isLenient: Bool) {
         self.isLenient = isLenient
         ifMatch = EntityTags.all(in: headers[values: .ifMatch])
@@ -31,12 +31,12 @@ struct EntityConditions: Sendable {
     /// Whether there is an `If-Match`.
     var expectsVersion: Bool { !ifMatch.isEmpty }
 
-    /// Holds the conditions against a stored record. `reading`: what the client has already is no failure then.
+    /// Checks the conditions on a stored record. For a read (`reading`), a known version is no failure.
     ///
-    /// - Parameter isSame: whether the record was the same when it had that other version.
+    /// - Parameter isSame: tells whether another version stands for the same content.
     func check(_ stored: JSON, reading: Bool = false, orIf isSame: (String) -> Bool = { _ in false }) -> Outcome {
         let version = stored[SystemColumn.version]?.string ?? ""
-        // Fields of this kind know whole seconds only.
+        // Times in these fields have whole seconds only.
         let time = stored[SystemColumn.updatedAt]?.string.flatMap { Timestamp($0) }
             .flatMap { Timestamp($0.text(fractionDigits: 0)) }
         if expectsVersion {
@@ -51,9 +51,9 @@ struct EntityConditions: Sendable {
         return .met
     }
 
-    /// Whether `If-Match` allows a change of a record that has this version. `*` does; a strong tag does if it is the
-    /// version, and so does the version without quotes on a lenient wire; weak tags and what is no tag match nothing. Of
-    /// several one is enough.
+    /// Whether `If-Match` allows a change of a record of this version. `*` and a strong tag with the version do, and on
+    /// a lenient wire also the version without quotes. Weak and invalid tags match nothing. One match of several is
+    /// enough.
     private func allows(_ version: String, orIf isSame: (String) -> Bool) -> Bool {
         ifMatch.contains { tag in
             if tag == "*" { return true }
@@ -62,7 +62,7 @@ struct EntityConditions: Sendable {
         }
     }
 
-    /// Whether `If-None-Match` says that the client has this version. Reading compares weakly.
+    /// Whether `If-None-Match` contains this version. The comparison is weak.
     private func isKnown(_ version: String) -> Bool {
         ifNoneMatch.contains { $0 == "*" || Self.version(EntityTags.strong($0)) == version }
     }

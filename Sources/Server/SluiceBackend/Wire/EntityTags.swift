@@ -1,13 +1,14 @@
-/// Lists of entity tags, as the fields of conditions hold them (RFC 9110, section 13.1).
+/// Lists of entity tags in the fields of conditions (RFC 9110, section 13.1).
 enum EntityTags {
-    /// The tags in the values of a field, each with its quotes and its `W/`. A comma in quotes is part of its tag.
+    /// Returns the tags in the values of a field, each with its quotes and its `W/`. A comma in quotes is part of its
+    /// tag.
     static func all(in values: [String]) -> [String] {
         values.flatMap { value in
             var tags = [""]
             var isQuoted = false
             var previous: Unicode.Scalar = " "
             for scalar in value.unicodeScalars {
-                // Versions with a quote are written with a backslash before it.
+                // A quote in a version is escaped with a backslash.
                 if scalar == "\"", previous != "\\" { isQuoted.toggle() }
                 previous = scalar
                 if scalar == ",", !isQuoted {
@@ -20,6 +21,6 @@ enum EntityTags {
         }
     }
 
-    /// The tag without its mark of weakness.
+    /// Returns the tag without the mark of a weak one.
     static func strong(_ tag: String) -> String { tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag }
 }

@@ -1,10 +1,10 @@
 internal import SluiceCore
 
-/// Tells texts apart that nobody made to be taken for each other.
+/// A non-cryptographic hash, which distinguishes texts but does not resist forgery.
 enum Fingerprint {
-    /// A number for a list of texts, which cannot run into each other.
+    /// Returns a number for a list of texts, with the borders between the texts.
     static func of(_ parts: [String]) -> UInt64 {
-        // No UTF-8 holds the byte between them.
+        // The separator byte never occurs in UTF-8.
         FNV1a.hash(parts.lazy.flatMap { Array($0.utf8) + [0xFF] })
     }
 }

@@ -1,14 +1,14 @@
 internal import HTTPTypes
 
-/// The path that a proxy takes away before it passes a request on.
+/// The path prefix that a proxy strips from requests.
 enum ForwardedPrefix {
-    /// The header that says it.
+    /// The header with the prefix.
     static let field = HTTPField.Name("X-Forwarded-Prefix")
 }
 
 extension HTTPRequest {
-    /// The path that a proxy has taken away before the request came, without a slash at its end; empty where it has none,
-    /// or one that no link could have.
+    /// The prefix stripped from this request, without a trailing slash; empty if there is none, or if it is invalid in
+    /// a link.
     var forwardedPrefix: String {
         let text = ForwardedPrefix.field.flatMap { headerFields[$0] } ?? ""
         let isPlain = text.utf8.allSatisfy { byte in
@@ -18,7 +18,7 @@ extension HTTPRequest {
         return String(text.reversed().drop { $0 == "/" }.reversed())
     }
 
-    /// Takes the prefix from the request that this one came in.
+    /// Copies the prefix from a batch to a request in it.
     mutating func inheritPrefix(of outer: HTTPRequest) {
         if let name = ForwardedPrefix.field { headerFields[values: name] = outer.headerFields[values: name] }
     }

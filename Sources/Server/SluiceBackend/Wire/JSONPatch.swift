@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Changes of a document, one after the other (RFC 6902, `application/json-patch+json`).
+/// A list of changes of a document (RFC 6902, `application/json-patch+json`).
 struct JSONPatch: Sendable {
     private struct Step {
         var operation: String
@@ -12,13 +12,13 @@ struct JSONPatch: Sendable {
 
     private let steps: [Step]
 
-    /// The most changes of one patch, and the most values and bytes of text that its copies may have together: a few
-    /// lines could otherwise make a record that no memory holds.
+    /// The most changes of one patch, and the most values and bytes of text in its copies together. Without them a few
+    /// copies could multiply a record beyond the memory.
     private static let (mostSteps, mostCopied) = (256, 4 << 20)
 
     /// Reads the changes.
     ///
-    /// - Throws: ``Refusal`` (400) for what RFC 6902 does not know.
+    /// - Throws: ``Refusal`` (400) for an invalid patch by RFC 6902.
     init(_ document: JSON) throws {
         guard let elements = document.elements else { throw Self.refusal("a JSON patch is an array of operations") }
         guard elements.count <= Self.mostSteps else {
@@ -39,16 +39,16 @@ struct JSONPatch: Sendable {
         }
     }
 
-    /// Whether the patch gives the member of that name that value.
+    /// Whether the patch sets the named member to the value.
     func sets(_ name: PropertyName, to value: JSON) -> Bool {
         steps.contains {
             $0.path.map(PropertyName.init) == [name] && ["add", "replace"].contains($0.operation) && $0.value == value
         }
     }
 
-    /// The document with the changes made.
+    /// Returns the changed document.
     ///
-    /// - Throws: ``Refusal``: 400 for a place that is not there, 409 for a test that fails.
+    /// - Throws: ``Refusal``: 400 for a missing place, 409 for a failed test.
     func applied(to document: JSON) throws -> JSON {
         var copied = 0
         return try steps.reduce(document) { document, step in
@@ -73,7 +73,7 @@ struct JSONPatch: Sendable {
         }
     }
 
-    /// The names and indices of an RFC 6901 pointer.
+    /// Returns the names and indices of an RFC 6901 pointer.
     private static func pointer(_ text: String) throws -> [String] {
         if text.isEmpty { throw refusal("a record as a whole cannot be patched") }
         guard text.hasPrefix("/") else { throw refusal("\(text) is no JSON pointer") }
@@ -89,7 +89,7 @@ struct JSONPatch: Sendable {
         return try value(at: path.dropFirst(), in: next)
     }
 
-    /// The document with that value at the place, or without it.
+    /// Returns the document with the value set at the place, or removed from it.
     private static func setting(
         _ value: JSON?, at path: ArraySlice<String>, in document: JSON, inserting: Bool
     ) throws -> JSON {
@@ -121,7 +121,7 @@ struct JSONPatch: Sendable {
         return document
     }
 
-    /// Adds the value's size to what was copied before.
+    /// Adds the value's size to the size of the previous copies.
     private static func count(_ value: JSON, into copied: inout Int, depth: Int = 0) throws {
         copied += 1 + (value.string?.utf8.count ?? 0)
         guard copied <= mostCopied, depth <= JSON.maximumDepth else {

@@ -4,18 +4,18 @@ internal import SluiceCore
 /// The query options of a list, read and checked.
 struct ListParameters: Sendable {
     var query: Query
-    /// How far the client has heard of the changes.
+    /// The token up to which the client knows the changes; nil for an ordinary list.
     private(set) var deltaToken: String?
-    /// The parameters as they came, for the link to the next page.
+    /// The original parameters, for the link to the next page.
     private let parameters: [(name: String, value: String)]
-    /// Which of the records that match come on this page and later ones; nil for all. The count does not look at it.
+    /// The condition on the records of this page and later ones; nil for all. The count ignores it.
     private(set) var later: QueryExpression?
     /// The bounds of an answer.
     private let pageSize: PageSize
 
-    /// The options of a list of a table with those rules.
+    /// Reads the options of a list of a table with the given rules.
     ///
-    /// - Parameter columns: the stored column that a name means; nil for none.
+    /// - Parameter columns: maps a name to its stored column; nil for none.
     /// - Throws: ``Refusal`` (400) with the reason and the place.
     init(
         _ target: RequestTarget, _ rules: BackendConfiguration.Table, _ schema: TableSchema, bytes: Int,
@@ -47,7 +47,7 @@ struct ListParameters: Sendable {
                 }
             case "$skip": query.skip = try Self.count(name, value)
             case "$top": query.top = try Self.count(name, value)
-            // Either spelling of either generation.
+            // Both spellings of both generations are accepted.
             case "$inlinecount": query.includesCount = try Self.flag(name, value, yes: "allpages", no: "none")
             case "$count": query.includesCount = try Self.flag(name, value, yes: "true", no: "false")
             case "$deltatoken": deltaToken = value
@@ -60,7 +60,7 @@ struct ListParameters: Sendable {
         }
     }
 
-    /// The parameters of a list whose query was read elsewhere.
+    /// Creates the parameters for a query that was parsed elsewhere.
     init(_ query: Query, later: QueryExpression?, deltaToken: String?, pageSize: PageSize) {
         self.query = query
         self.later = later
@@ -69,16 +69,16 @@ struct ListParameters: Sendable {
         parameters = []
     }
 
-    /// The most rows that this answer may hold.
+    /// The most rows of this answer.
     var page: Int { min(query.top ?? .max, pageSize.records) }
 
-    /// The same with the most bytes.
+    /// The most rows and bytes of this answer.
     var size: PageSize { PageSize(records: page, bytes: pageSize.bytes) }
 
-    /// Whether there may be rows after this answer's that the client has asked for.
+    /// Whether the client has asked for rows beyond this answer's.
     var wantsMore: Bool { query.top ?? .max > page }
 
-    /// The parameters of the next page, encoded: those of this one, with what is left of `$skip` and `$top` after its rows.
+    /// Returns the encoded parameters of the next page: this page's, with `$skip` and `$top` moved past its rows.
     func next(after rows: Int) -> String {
         let changed: Set = ["$skip", "$top"]
         var parts = parameters.filter { !changed.contains($0.name.lowercased()) }
@@ -88,9 +88,9 @@ struct ListParameters: Sendable {
             .joined(separator: "&")
     }
 
-    /// What `body` reads of an option.
+    /// Runs `body`, which parses an option, and turns a syntax error into a refusal that names the option.
     ///
-    /// - Parameter unsupported: the status for what is read and not run.
+    /// - Parameter unsupported: the status for valid syntax that is not supported.
     static func reading<Value>(
         _ name: String, unsupported: HTTPResponse.Status = .badRequest, _ body: () throws -> Value
     ) throws -> Value {
@@ -109,7 +109,7 @@ struct ListParameters: Sendable {
         }
     }
 
-    /// A number of rows; its bound leaves room for the next page's.
+    /// Reads a number of rows; its bound prevents an overflow in the next page's.
     static func count(_ name: String, _ value: String) throws -> Int {
         guard value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(value), number <= 1 << 53 else {
             throw Refusal(.badRequest, "\(name) is a whole number that is not negative, not \(value)")

@@ -1,13 +1,13 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Why a request is refused; thrown out of a transaction it leaves nothing behind.
+/// The refusal of a request; thrown out of a transaction it rolls the transaction back.
 struct Refusal: Error {
-    /// What there is to say about it.
+    /// The body of the refusal.
     enum Content: Sendable {
         /// A reason for a person.
         case reason(String)
-        /// The record that stands against it, as it is stored.
+        /// The conflicting record in its stored form.
         case record(JSON)
         /// Nothing: the caller may not know more.
         case nothing
@@ -27,7 +27,7 @@ struct Refusal: Error {
         self.content = content
     }
 
-    /// What the database said, without what it said it about.
+    /// Creates the refusal for an error of the database, without its cause, which may contain values.
     init(_ error: SluiceError) {
         switch error.code {
         case .invalidQuery, .invalidRecord, .invalidArgument: self.init(.badRequest, error.message)
@@ -36,7 +36,7 @@ struct Refusal: Error {
             self.init(.serviceUnavailable, "the database is busy; try again")
             headers[.retryAfter] = "1"
         case .storeClosed:
-            // A gateway whose store is opened anew, for a changed configuration.
+            // The gateway's store is being reopened for a changed configuration.
             self.init(.serviceUnavailable, "the store is being opened anew; try again")
             headers[.retryAfter] = "1"
         case .storeFull:
@@ -45,7 +45,7 @@ struct Refusal: Error {
         }
     }
 
-    /// The refusal without the request's credentials, which a reason may repeat: a query's, or a hook's own.
+    /// Returns the refusal without the request's credentials, because a reason may quote them from a query or a hook.
     func hiding(_ head: HTTPRequest) -> Refusal {
         guard case .reason(let reason) = content else { return self }
         let credentials = CredentialBook()
@@ -55,7 +55,7 @@ struct Refusal: Error {
         return refusal
     }
 
-    /// A method that the path does not have.
+    /// Returns the refusal of a method that the path does not support.
     static func method(allowed: String) -> Refusal {
         var refusal = Refusal(.methodNotAllowed, "this path allows \(allowed)")
         refusal.headers[.allow] = allowed
@@ -64,19 +64,19 @@ struct Refusal: Error {
 }
 
 extension HTTPResponse.Status {
-    /// Another request, on which this one depends, was refused (RFC 4918, section 11.4).
+    /// The refusal of a request that depends on a refused one (RFC 4918, section 11.4).
     static let failedDependency = HTTPResponse.Status(code: 424, reasonPhrase: "Failed Dependency")
 }
 
 extension ServerWire {
-    /// A refusal as the wire's clients read it.
+    /// Returns the refusal in the wire's form.
     func response(to refusal: Refusal, asked: Set<PropertyName>) -> Response {
         var reply = Reply(refusal.status)
         reply.headers = refusal.headers
         switch refusal.content {
         case .nothing: return reply.response
         case .record(let stored):
-            // Whoever is refused for a version is told the one that counts.
+            // After a refusal for its version, the client needs the current one.
             reply.body = record(stored, asked: asked.union([SystemColumn.version, SystemColumn.deleted]))
             reply.tag(stored)
             return reply.response

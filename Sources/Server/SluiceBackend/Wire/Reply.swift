@@ -1,16 +1,16 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// An answer in the making.
+/// An answer under construction.
 struct Reply: Sendable {
     static let serverVersion = HTTPField.Name("x-zumo-server-version")
-    /// By it clients know that there is `$batch`, and how many requests one may have.
+    /// The header that offers `$batch`, with the most requests of one batch.
     static let batchOffer = HTTPField.Name("X-Sluice-Batch")
 
     var status: HTTPResponse.Status
     var headers: HTTPFields = [:]
     var body: JSON?
-    /// The body as a JSON text, where it was never a document.
+    /// The body as a JSON text, if it was never parsed into a document.
     var text: [UInt8]?
 
     init(_ status: HTTPResponse.Status, body: JSON? = nil) {
@@ -26,13 +26,13 @@ struct Reply: Sendable {
         }
     }
 
-    /// The answer with the headers that every answer has.
+    /// The response with the headers of every answer.
     var response: Response {
         let body = text.map { Body(bytes: $0) } ?? body.map { Body(json: $0) }
         return response(body ?? .empty, type: "application/json; charset=utf-8")
     }
 
-    /// The answer with another body in the place of its own.
+    /// Returns the response with another body instead of its own.
     func response(_ body: Body, type: String) -> Response {
         var headers = headers
         headers[.cacheControl] = "no-cache"

@@ -5,7 +5,8 @@ internal import SluiceCore
 enum RequestBody {
     /// The object of the body.
     ///
-    /// - Throws: ``Refusal``: 400 with the place where it is not JSON, 415 where the wire wants it declared as JSON.
+    /// - Throws: ``Refusal``: 400 with the place of an error in the JSON, 415 if the wire requires a JSON content type
+    ///   and it is missing.
     static func object(of request: Request, _ wire: ServerWire) throws -> JSON {
         let json = try document(of: request, wire)
         guard json.kind == .object else { throw Refusal(.badRequest, "the body is no JSON object") }
@@ -27,13 +28,13 @@ enum RequestBody {
         }
     }
 
-    /// Whether the media type of a body is JSON's, or one that is written in JSON.
+    /// Whether a media type is JSON's, or of a format in JSON.
     private static func isJSON(_ field: String?) -> Bool {
         let type = (field ?? "").prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         return type == "application/json" || (type.hasPrefix("application/") && type.hasSuffix("+json"))
     }
 
-    /// Refuses an id that no client of the family may use.
+    /// Refuses an id that is invalid in all generations.
     static func check(id: RecordID, table: String) throws {
         do {
             try IDRules.validate(id: id, table: table, isNew: true)

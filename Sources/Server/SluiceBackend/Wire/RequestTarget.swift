@@ -1,17 +1,17 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// A request's path and query, taken apart and decoded.
+/// A request's path and query, parsed and decoded.
 struct RequestTarget: Sendable {
     /// The segments of the path.
     var segments: [String] = []
     /// The parameters, in order.
     var parameters: [(name: String, value: String)] = []
-    /// The path as it came.
+    /// The path of the request line.
     var path: String
-    /// `http://host:port`, or nothing where the request names no host that can be written into a header.
+    /// `http://host:port`, or empty if the request names no host that is valid in a header.
     var origin: String
-    /// The path that a proxy has taken away before the request came; empty for none.
+    /// The path prefix that a proxy has stripped; empty for none.
     var prefix: String
     /// The beginning of this server's addresses.
     var base: String { origin + prefix }
@@ -23,7 +23,7 @@ struct RequestTarget: Sendable {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         path = String(parts.first ?? "/")
         segments = path.split(separator: "/").map {
-            // A plus in a path is a plus.
+            // A plus sign in a path is literal.
             PercentEncoding.decoded($0.replacing("+", with: "%2B"))
         }
         if parts.count > 1 {
@@ -40,7 +40,7 @@ struct RequestTarget: Sendable {
         origin = isPlain && !authority.isEmpty ? "\(head.scheme ?? "http")://\(authority)" : ""
     }
 
-    /// The values of a parameter, whatever the case of its name.
+    /// Returns the values of a parameter; the case of its name does not matter.
     func values(_ name: String) -> [String] {
         parameters.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }

@@ -1,17 +1,18 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// How the backend answers the clients of one generation: the server's side of a ``Dialect``, one value in one file.
+/// The form of requests and answers for the clients of one generation: the server's side of a ``Dialect``, one value in
+/// one file.
 struct ServerWire: Sendable {
     /// The body of a list.
     enum ListBody: Sendable {
-        /// A bare array, or `{"results": […], "count": N}` where a count was asked for.
+        /// A bare array, or `{"results": […], "count": N}` if a count was requested.
         case array
-        /// `{"items": […]}` with `count` and `nextLink` where there are such, or with nulls in their place.
+        /// `{"items": […]}` with `count` and `nextLink` if there are any, or with nulls instead.
         case items(writesNulls: Bool)
     }
 
-    /// How a list says where its next page is.
+    /// The form of a list's link to the next page.
     enum NextPage: Sendable {
         /// `Link: URL; rel=next`, without angle brackets.
         case link
@@ -27,19 +28,19 @@ struct ServerWire: Sendable {
         case object
         /// RFC 9457: `{"type", "title", "status", "detail"}`.
         case problem
-        /// The reason as a text where the request is wrong (400 and the like), nothing for 401, 404, 405 and 410.
+        /// The reason as a text for a faulty request (400 and similar), and an empty body for 401, 404, 405 and 410.
         case text
     }
 
-    /// What is done about columns that only the server sets, when a body holds them.
+    /// The treatment of the server's columns in a body.
     enum Reserved: Sendable {
         /// They are refused with 400.
         case refused
-        /// They are passed over: clients send records whole. A merge may not touch them.
+        /// They are ignored, because clients send whole records. A merge must not change them.
         case ignored
     }
 
-    /// How a tombstone is made a record again.
+    /// The request that undeletes a tombstone.
     enum Undelete: Sendable {
         /// `POST /tables/T/ID`: 201.
         case post
@@ -49,27 +50,27 @@ struct ServerWire: Sendable {
         case put
     }
 
-    /// The name, as the client's settings have it: `azure-v2`.
+    /// The name from the client's settings: `azure-v2`.
     let name: String
-    /// What clients call the server's columns.
+    /// The clients' names of the server's columns.
     let names: SystemNames
-    /// Whether the server's columns come back only when `__systemproperties` asks for them.
+    /// Whether the server's columns are returned only if `__systemproperties` asks for them.
     var givesSystemColumnsOnRequest = false
-    /// Whether integer ids are numbers; else they are texts as all others.
+    /// Whether integer ids are numbers; otherwise they are texts like all others.
     var showsIntegerIDs = false
-    /// What happens to the server's columns in a body.
+    /// The treatment of the server's columns in a body.
     var reserved: Reserved
-    /// Whether a column that the table does not have is an error; else it is null in every record.
+    /// Whether an unknown column is an error; otherwise it is null in every record.
     var refusesUnknownColumns: Bool
     /// Whether a change may be a PATCH.
     var patches: Bool
-    /// How tombstones come back.
+    /// The request that undeletes a tombstone.
     var undelete: Undelete
-    /// The status for a tombstone that is asked for by id.
+    /// The status for a read of a tombstone by its id.
     var tombstone: HTTPResponse.Status
     /// The body of a list.
     var list: ListBody
-    /// Where the next page is told.
+    /// The form of the link to the next page.
     var nextPage: NextPage
     /// The body of a refusal.
     var failure: Failure
@@ -78,14 +79,14 @@ struct ServerWire: Sendable {
     /// Whether a stale version in the body, without `If-Match`, is a conflict (409).
     var comparesVersionInBody = false
 
-    /// Whether requests are taken as the Node server takes them: an empty id counts as absent, a number is the id of that text,
-    /// a PATCH of the table has the id in its body, and `If-Match` needs no quotes.
+    /// Whether requests are accepted as by the Node server: an empty id counts as absent, a number as the id of its
+    /// text, a PATCH of the table has the id in its body, and `If-Match` needs no quotes.
     var isLenient = false
-    /// Whether reads show null for a property that a record lacks and another has ever had.
+    /// Whether reads show null for a missing property that another record has ever had.
     var showsKnownProperties = false
-    /// How many digits of a second the server's times show.
+    /// The number of fractional digits of the server's times.
     var timeDigits = 3
-    /// Whether a new record may take the place of a tombstone with its id; else it is a conflict.
+    /// Whether an insert may replace a tombstone of the same id; otherwise it is a conflict.
     var insertsOverTombstones = false
 
     /// The methods of a table's path.
@@ -99,10 +100,10 @@ struct ServerWire: Sendable {
 }
 
 extension ServerWire {
-    /// The wire that a request speaks. `ZUMO-API-VERSION`, in the query or else in a header, says 2.0 or 3.0; without
-    /// it an application's key (`X-ZUMO-APPLICATION`) marks Mobile Services, and a request with neither is Datasync's.
+    /// Returns the wire of a request. `ZUMO-API-VERSION` in the query or a header is 2.0 or 3.0. Without it, an
+    /// application's key (`X-ZUMO-APPLICATION`) marks Mobile Services; a request with neither is Datasync's.
     ///
-    /// - Throws: ``Refusal`` (400) for another version.
+    /// - Throws: ``Refusal`` (400) for any other version.
     static func of(_ head: HTTPRequest, _ target: RequestTarget) throws -> ServerWire {
         let field = HTTPField.Name("ZUMO-API-VERSION").flatMap { head.headerFields[$0] }
         guard let version = target.values("zumo-api-version").first ?? field else {

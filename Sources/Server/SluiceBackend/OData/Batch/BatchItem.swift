@@ -4,16 +4,16 @@ internal import SluiceOData
 
 /// A request in a batch.
 struct BatchItem: Sendable {
-    /// Its name, by which others refer to what it makes: `Content-ID`, or `id` in JSON.
+    /// Its name, for references by other requests to its new entity: `Content-ID`, or `id` in JSON.
     var id: String?
-    /// The change set that it belongs to.
+    /// The change set of the request; nil for none.
     var group: String?
     var dependsOn: [String] = []
-    /// The request, or why it cannot be read.
+    /// The request, or the refusal of an unreadable one.
     var request: Result<Request, Refusal>
 }
 
-/// Makes requests of what stands in a batch.
+/// Parses the requests of a batch.
 struct BatchItemReader {
     private static let userFields = ["Authorization", "X-ZUMO-AUTH"].compactMap { HTTPField.Name($0) }
 
@@ -21,7 +21,7 @@ struct BatchItemReader {
 
     // MARK: multipart/mixed
 
-    /// The requests of a body; those of a change set have one group.
+    /// Reads the requests of a body; all requests of a change set have one group.
     ///
     /// - Throws: ``Refusal`` (400).
     func items(_ body: [UInt8], boundary: String) throws(Refusal) -> [BatchItem] {
@@ -61,7 +61,7 @@ struct BatchItemReader {
         let inner = try Self.read { () throws(MultipartReader.Refusal) in
             try MultipartReader.part(bytes[min(end + 1, bytes.endIndex)...])
         }
-        // Clients write it in either place, or both.
+        // Clients write `Content-ID` in either place, or both.
         let id = part.fields["content-id"] ?? inner.fields["content-id"]
         return BatchItem(
             id: id, group: group,
@@ -86,7 +86,7 @@ struct BatchItemReader {
 
     // MARK: JSON
 
-    /// The requests of a JSON batch (OData JSON Format 4.01, section 19).
+    /// Reads the requests of a JSON batch (OData JSON Format 4.01, section 19).
     ///
     /// - Throws: ``Refusal`` (400).
     func items(_ document: JSON) throws(Refusal) -> [BatchItem] {
@@ -135,7 +135,7 @@ struct BatchItemReader {
             head.headerFields.append(HTTPField(name: field, value: value))
         }
         head.inheritPrefix(of: call.head)
-        // The user of the batch, where the request names none of its own.
+        // Without credentials of its own the request gets the batch's user.
         if !Self.userFields.contains(where: { head.headerFields.contains($0) }) {
             for field in Self.userFields {
                 head.headerFields[values: field] = call.head.headerFields[values: field]
@@ -144,7 +144,7 @@ struct BatchItemReader {
         return Request(head, body: Body(bytes: body))
     }
 
-    /// The path and query that a url stands for: a whole one, one from the root of the server, or one from the service's.
+    /// Returns the path and query of a url: absolute, relative to the server's root, or to the service's.
     private func path(_ url: String) -> String {
         let root = "/" + call.version.root.joined(separator: "/") + "/"
         var path = url[...]

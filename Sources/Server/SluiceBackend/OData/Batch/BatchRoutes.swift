@@ -2,13 +2,12 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceOData
 
-/// Answers `$batch`: many requests in one, each carried out as if it had come by itself, and those of a change set
-/// together or not at all.
+/// Answers `$batch`: runs each request like a single one, and the requests of a change set in one transaction.
 struct BatchRoutes: Sendable {
     let call: ServiceCall
     let routes: ODataRoutes
 
-    /// The answer to one request, or to a whole change set that failed.
+    /// The answer to one request, or to a failed change set as a whole.
     struct Answer: Sendable {
         var items: [BatchItem]
         var replies: [ODataReply]
@@ -50,7 +49,7 @@ struct BatchRoutes: Sendable {
 
     private func run(_ items: [BatchItem]) async throws -> [Answer] {
         try routes.allowance?.pay(parts: items.count)
-        // v2 knows no wish about it: each request is carried out.
+        // v2 has no such preference: all requests are run.
         let goesOn = call.version == .v2 || call.preferences.continuesOnError
         var answers: [Answer] = []
         var references: [String: String] = [:]
@@ -91,7 +90,7 @@ struct BatchRoutes: Sendable {
         }
     }
 
-    /// The call that an item is.
+    /// Returns the call of an item.
     private func inner(_ item: BatchItem, _ references: [String: String]) throws(Refusal) -> ServiceCall {
         let request = try item.request.get()
         var inner = try ServiceCall(
@@ -134,7 +133,8 @@ struct BatchRoutes: Sendable {
         }
     }
 
-    /// What the requests of a change set change. Those that refer to what others make know its id before.
+    /// Plans the changes of a change set. Ids of new entities are assigned before, because other requests may refer to
+    /// them.
     private func plan(_ items: [BatchItem], _ references: inout [String: String]) async throws -> [PlannedWrite] {
         var writes: [PlannedWrite] = []
         var created: Set<RecordID> = []
@@ -157,7 +157,7 @@ struct BatchRoutes: Sendable {
         return writes
     }
 
-    /// All replies, or the refusal that took the others with it.
+    /// Returns all replies, or the refusal that ended the change set.
     private static func successes(_ results: [Result<ODataReply, any Error>]) throws -> [ODataReply] {
         var failure: (any Error)?
         for case .failure(let error) in results {
@@ -195,7 +195,7 @@ struct BatchWriter {
         for answer in answers {
             let isGroup = answer.items.first?.group != nil && !answer.isFailedGroup
             guard isGroup else {
-                // A change set that failed is one answer, and about none of its requests alone.
+                // A failed change set has a single answer, not one for each request.
                 part(answer.isFailedGroup ? nil : answer.items[0].id, answer.replies[0], boundary, &bytes)
                 continue
             }
@@ -215,7 +215,7 @@ struct BatchWriter {
 
     private func part(_ id: String?, _ reply: ODataReply, _ boundary: String, _ bytes: inout [UInt8]) {
         var head = "--\(boundary)\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n"
-        // What was taken from a header of the request may go back into one.
+        // The id is sent back only if it is valid in a header.
         if let id, HTTPField.isValidValue(id) { head += "Content-ID: \(id)\r\n" }
         let response = reply.response(call.version)
         let status = response.head.status
@@ -230,7 +230,7 @@ struct BatchWriter {
         bytes += "\r\n".utf8
     }
 
-    /// A boundary that stands in none of the answers.
+    /// Returns a boundary that occurs in none of the answers.
     private static func boundary(_ kind: String, _ call: ServiceCall, _ answers: [BatchRoutes.Answer]) -> String {
         let contents = answers.flatMap(\.replies).map { $0.response(call.version).body.bytes }
         while true {
@@ -246,7 +246,7 @@ struct BatchWriter {
         var responses: [JSON] = []
         for answer in answers {
             for (index, item) in answer.items.enumerated() {
-                // The one reason of a change set that failed stands with each of its requests.
+                // The reason of a failed change set is repeated for each of its requests.
                 let reply = answer.isFailedGroup ? answer.replies[0] : answer.replies[index]
                 responses.append(response(item, reply))
             }

@@ -1,9 +1,9 @@
 internal import SluiceCore
 internal import SluiceOData
 
-/// A table as OData clients see it: an entity set with a type of the same name.
+/// A table in OData's model: an entity set with a type of the same name.
 struct EntitySet: Sendable {
-    /// A property that `$metadata` declares.
+    /// A property declared in `$metadata`.
     struct Property: Sendable {
         /// The name, as an identifier of OData.
         var name: String
@@ -12,19 +12,19 @@ struct EntitySet: Sendable {
         var type: EdmPrimitive
         /// Whether only the server sets it.
         var isComputed = false
-        /// Whether it holds any JSON: v2 writes it as a text, v4 as an undeclared property.
+        /// Whether it may hold any JSON: v2 writes it as a text, v4 as an undeclared property.
         var isJSON = false
     }
 
     /// A navigation property: the other side of a reference.
     struct Link: Sendable {
         var name: String
-        /// The column that holds the id: one of this table's for a link to one entity, else one of the target's.
+        /// The column with the id: this table's for a single-valued link, else the target's.
         var column: PropertyName
         var isCollection: Bool
         /// The target's set.
         var target: String
-        /// The link back; nil where there is none.
+        /// The inverse link; nil if there is none.
         var partner: String?
         /// The name of v2's association, one for both directions.
         var association: String
@@ -37,17 +37,17 @@ struct EntitySet: Sendable {
     let links: [Link]
 
     var key: Property { properties[0] }
-    /// Whether ids are numbers, which only the server makes.
+    /// Whether ids are numbers assigned by the server.
     var hasIntegerIDs: Bool { table.rules.ids == .integer }
 
     func property(_ name: String) -> Property? { properties.first { $0.name == name } }
     func property(of column: PropertyName) -> Property? { properties.first { $0.column == column } }
     func link(_ name: String) -> Link? { links.first { $0.name == name } }
 
-    /// The columns that hold ids of other records.
+    /// The columns with ids of other records.
     var referenceColumns: [PropertyName] { links.filter { !$0.isCollection }.map(\.column) }
 
-    /// A key as it stands in parentheses in an address, not percent-encoded.
+    /// Returns a key for the parentheses of an address, not percent-encoded.
     func predicate(_ id: RecordID, _ version: ServiceVersion) -> String {
         if hasIntegerIDs { return id.text + (version == .v2 ? "L" : "") }
         return "'" + id.text.replacing("'", with: "''") + "'"
@@ -61,7 +61,7 @@ struct EntitySet: Sendable {
         "\(PercentEncoding.segment(name))(\(PercentEncoding.query(predicate(id, version), keeping: "'")))"
     }
 
-    /// Reads what stands between the parentheses of an address; nil for what is no key of the set.
+    /// Reads the key in the parentheses of an address; nil for an invalid key of the set.
     func id(predicate: String) -> RecordID? {
         var text = predicate[...]
         if text.hasPrefix(key.name + "=") { text = text.dropFirst(key.name.count + 1) }

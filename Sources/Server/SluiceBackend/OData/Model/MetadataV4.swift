@@ -23,7 +23,7 @@ extension ServiceModel {
     }
 
     private func entityType(_ set: EntitySet, _ xml: inout XMLWriter) {
-        // What nobody declared is there too, and JSON without a type.
+        // The type is open for undeclared properties, and JSON properties have no type.
         xml.element("EntityType", ["Name": set.name, "OpenType": "true"]) { xml in
             xml.element("Key") { $0.element("PropertyRef", ["Name": set.key.name]) }
             for property in set.properties where !property.isJSON {

@@ -1,11 +1,11 @@
 internal import SluiceCore
 internal import SluiceOData
 
-/// What a backend's OData service consists of: its entity sets, and the names of their types.
+/// The model of a backend's OData service: its entity sets, and the names of their types.
 struct ServiceModel: Sendable {
     let namespace: String
     let sets: [EntitySet]
-    /// The container's name, which is no type's.
+    /// The container's name, distinct from all types.
     let container: String
 
     init(_ odata: BackendConfiguration.OData, _ tables: [BackendTable]) {
@@ -24,7 +24,7 @@ struct ServiceModel: Sendable {
     func set(_ name: String) -> EntitySet? { sets.first { $0.name == name } }
     func set(ofTable name: String) -> EntitySet? { sets.first { $0.table.name == name } }
 
-    /// A table's name as an identifier: what may not stand in one is written `_xHHHH_`, as in properties' names.
+    /// Returns a table's name as an identifier: invalid characters become `_xHHHH_`, as in properties' names.
     static func identifier(_ name: String) -> String { ODataName.encoded(PropertyName(name)) }
 
     private static func properties(_ table: BackendTable) -> [EntitySet.Property] {
@@ -203,7 +203,7 @@ extension ServiceModel {
         }
     }
 
-    /// The two ends of an association: whose records refer, and those that are referred to.
+    /// Returns the two ends of an association: the referring records and the referenced ones.
     private func roles(_ link: EntitySet.Link) -> (own: String, other: String) {
         link.isCollection ? ("Referenced", "Referring") : ("Referring", "Referenced")
     }

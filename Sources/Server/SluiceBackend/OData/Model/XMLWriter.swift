@@ -1,8 +1,8 @@
-/// Writes an XML document. Texts are escaped, and what XML 1.0 has no form for is left out.
+/// Writes an XML document. Texts are escaped, and characters that are invalid in XML 1.0 are left out.
 struct XMLWriter {
     private(set) var text = "<?xml version=\"1.0\" encoding=\"utf-8\"?>"
 
-    /// An element with what `content` writes into it.
+    /// Writes an element with the content from `content`.
     mutating func element(
         _ name: String, _ attributes: KeyValuePairs<String, String?> = [:], _ content: (inout XMLWriter) -> Void
     ) {
@@ -12,7 +12,7 @@ struct XMLWriter {
         text += "</\(name)>"
     }
 
-    /// An element without content, or with a text as its content.
+    /// Writes an element without content, or with a text.
     mutating func element(
         _ name: String, _ attributes: KeyValuePairs<String, String?> = [:], text content: String? = nil
     ) {
@@ -24,7 +24,7 @@ struct XMLWriter {
         text += ">" + Self.escaped(content) + "</\(name)>"
     }
 
-    /// An element whose attributes were put together elsewhere.
+    /// Writes an element with a prepared list of attributes.
     mutating func element(
         _ name: String, _ attributes: [(String, String?)], _ content: (inout XMLWriter) -> Void
     ) {

@@ -1,7 +1,7 @@
 public import SluiceCore
 internal import SluiceOData
 
-/// Code of the server's own that OData clients call by its name: a function, which changes nothing, or an action.
+/// The server's own code that OData clients call by name: a function, which changes nothing, or an action.
 ///
 /// ```swift
 /// let longest = ODataOperation.function("Longest", [.init("count", .integer)], returns: .records(table: "movies")) { call in
@@ -13,23 +13,23 @@ internal import SluiceOData
 /// // GET /odata/v4/Longest(count=5), and in v2 GET /odata/v2/Longest?count=5
 /// ```
 public struct ODataOperation: Sendable {
-    /// A parameter. A call without it has null.
+    /// The declaration of a parameter; null in a call without it.
     public struct Parameter: Sendable, Hashable {
         /// The name: letters, digits and `_`, beginning with a letter.
         public var name: String
-        /// What its values are; `json` is a text that holds JSON.
+        /// The type of its values; `json` is a text with JSON in it.
         public var type: TableSchema.ColumnType
 
-        /// A parameter.
+        /// Creates a parameter.
         public init(_ name: String, _ type: TableSchema.ColumnType) {
             self.name = name
             self.type = type
         }
     }
 
-    /// What a call gives back.
+    /// The result of a call.
     public enum Result: Sendable, Hashable {
-        /// Nothing: 204.
+        /// No result: 204.
         case nothing
         /// A value.
         case value(TableSchema.ColumnType)
@@ -43,17 +43,17 @@ public struct ODataOperation: Sendable {
 
     /// The name in addresses.
     public let name: String
-    /// Whether it is called by GET and changes nothing; else it is called by POST.
+    /// Whether it is called by GET and changes nothing; otherwise it is called by POST.
     public let isFunction: Bool
     /// The parameters.
     public let parameters: [Parameter]
-    /// What a call gives back.
+    /// The result of a call.
     public let result: Result
-    /// Who may call it.
+    /// The access level of its callers.
     public let access: TableAccess.Level
     let body: @Sendable (ODataCall) async throws -> JSON
 
-    /// A function: called by GET, it changes nothing. By default everyone may call it.
+    /// Creates a function: called by GET, it changes nothing. By default everyone may call it.
     public static func function(
         _ name: String, _ parameters: [Parameter] = [], returns result: Result, access: TableAccess.Level = .anonymous,
         _ body: @escaping @Sendable (ODataCall) async throws -> JSON
@@ -62,7 +62,7 @@ public struct ODataOperation: Sendable {
             name: name, isFunction: true, parameters: parameters, result: result, access: access, body: body)
     }
 
-    /// An action: called by POST, it may change anything. By default it needs a user.
+    /// Creates an action: called by POST, it may change anything. By default it needs a user.
     public static func action(
         _ name: String, _ parameters: [Parameter] = [], returns result: Result = .nothing,
         access: TableAccess.Level = .authenticated, _ body: @escaping @Sendable (ODataCall) async throws -> JSON
@@ -74,9 +74,9 @@ public struct ODataOperation: Sendable {
 
 /// One call of an ``ODataOperation``.
 public struct ODataCall: Sendable {
-    /// Whom the call comes from; nil where it brings no token.
+    /// The user of the call; nil without a token.
     public let principal: Principal?
-    /// The values of the parameters that the call gives.
+    /// The given values of the parameters.
     public let arguments: [String: JSON]
     private let reading: @Sendable (Query) async throws -> [JSON]
 
@@ -88,13 +88,12 @@ public struct ODataCall: Sendable {
         self.reading = reading
     }
 
-    /// The value of a parameter; nil where the call does not give it.
+    /// Returns the value of a parameter; nil if the call does not give it.
     public subscript(name: String) -> JSON? { arguments[name] }
 
-    /// Records of a table that the caller may see: by the table's rules and with its hooks, at most so many as a page of
-    /// the table has.
+    /// Returns records within the caller's scope, with the table's rules and hooks, at most a page of the table.
     ///
-    /// - Throws: ``HookRefusal`` where the caller may not read the table, ``SluiceError`` for an unknown table and a
+    /// - Throws: ``HookRefusal`` if the caller may not read the table, ``SluiceError`` for an unknown table and a
     ///   failing database.
     public func records(matching query: Query) async throws -> [JSON] { try await reading(query) }
 }
@@ -108,7 +107,7 @@ extension ODataOperation.Result {
         }
     }
 
-    /// The type, as `$metadata` writes it; nil for nothing.
+    /// The type in the form of `$metadata`; nil for no result.
     func type(in model: ServiceModel) -> String? {
         switch self {
         case .nothing: nil
@@ -121,7 +120,7 @@ extension ODataOperation.Result {
 }
 
 extension TableSchema.ColumnType {
-    /// The type that OData clients see.
+    /// The type for OData clients.
     var edm: EdmPrimitive {
         switch self {
         case .string, .json: .string

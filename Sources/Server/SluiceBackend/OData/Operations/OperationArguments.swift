@@ -2,12 +2,12 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceOData
 
-/// The values that a call gives for an operation's parameters: in the parentheses of the address or in the query for a
-/// function, in the body for an action; in v2 always in the query.
+/// The values of an operation's parameters in a call. A function has them in the parentheses of the address or in the
+/// query, an action in the body; v2 always has them in the query.
 struct OperationArguments {
     private(set) var values: [String: JSON] = [:]
 
-    /// - Throws: ``Refusal`` (400) for a value of another type and a parameter that there is not.
+    /// - Throws: ``Refusal`` (400) for a value of another type and for an unknown parameter.
     init(_ call: ServiceCall, _ operation: ODataOperation, inAddress inner: String?) throws {
         let version = call.version
         var literals: [(name: String, text: String)] = []
@@ -49,7 +49,7 @@ struct OperationArguments {
         return parameter
     }
 
-    /// The value of a literal as it stands in an address.
+    /// Returns the value of a literal in an address.
     private static func value(
         _ text: String, _ parameter: ODataOperation.Parameter, _ version: ServiceVersion
     ) throws -> JSON {

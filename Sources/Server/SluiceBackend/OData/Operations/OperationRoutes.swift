@@ -2,11 +2,11 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceOData
 
-/// Calls an operation of the server's own, and writes what it gives back.
+/// Calls one of the server's own operations, and writes its result.
 struct OperationRoutes: Sendable {
     let call: ServiceCall
     let operation: ODataOperation
-    /// What stands in the parentheses of the address; nil where there are none.
+    /// The text in the parentheses of the address; nil if there are none.
     let arguments: String?
     private var version: ServiceVersion { call.version }
 
@@ -49,7 +49,7 @@ struct OperationRoutes: Sendable {
         }
     }
 
-    /// Records of a table that the caller may see.
+    /// Reads records within the caller's scope.
     private func records(matching query: Query) async throws -> [JSON] {
         guard let set = call.model.set(ofTable: query.table) else {
             throw SluiceError(.invalidTable, "the table is not configured", table: query.table)
@@ -116,7 +116,7 @@ struct OperationRoutes: Sendable {
 }
 
 extension EntitySet.Property {
-    /// A value of that type that is no record's.
+    /// Returns a result of a primitive type in the version's form.
     init(_ type: TableSchema.ColumnType, name: String = "") {
         self.init(name: name, column: PropertyName(name), type: type.edm, isJSON: type == .json)
     }

@@ -1,14 +1,14 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Answers what the service says of itself: its document, and `$metadata`.
+/// Answers requests for the service document and `$metadata`.
 struct DescriptionRoutes: Sendable {
     let call: ServiceCall
     let operations: [ODataOperation]
 
-    /// The names of tables and properties are for those who may do something with them.
+    /// Checks that the user may use the service, because the names of tables and properties are not public.
     ///
-    /// - Throws: ``Refusal`` (401) without a user where all that there is needs one.
+    /// - Throws: ``Refusal`` (401) without a user, if every table and operation needs one.
     func check() async throws {
         let principal = try await call.served.authenticator?.principal(for: call.head.headerFields)
         let levels = call.model.sets.flatMap { set in BackendOperation.allCases.map { set.table.rules.access[$0] } }
@@ -23,7 +23,7 @@ struct DescriptionRoutes: Sendable {
             return ODataReply(
                 .ok, .text(call.model.edmx(operations: operations)), type: "application/xml;charset=utf-8")
         }
-        // Clients that ask for JSON everywhere read it as XML here: only who asks for JSON by name gets that.
+        // Clients that accept JSON everywhere still expect XML here; only an explicit request for JSON gets it.
         let format = try call.format(.xml, .json)
         if format.media == .json {
             return ODataReply(.ok, .json(call.model.csdlJSON(operations: operations)), type: "application/json")

@@ -1,35 +1,35 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Reads entities, by the rules for their tables and with the tables' hooks.
+/// Reads entities within their tables' rules, with the tables' hooks.
 struct EntityReads: Sendable {
     let call: ServiceCall
     private var wire: ServerWire { call.version.wire }
 
     init(_ call: ServiceCall) { self.call = call }
 
-    /// An entity that is there, on the way to another.
+    /// Reads an existing entity on the way to another.
     ///
-    /// - Throws: ``Refusal`` (404) where it is not, or not for this request.
+    /// - Throws: ``Refusal`` (404) if it is missing or outside of the request's scope.
     func found(_ set: EntitySet, _ id: RecordID) async throws -> Entity {
         let reply = try await RecordReads(call.tableRequest(set, id)).lookup(id)
         guard let entity = Entity(set, reply: reply) else { throw Refusal.missing }
         return entity
     }
 
-    /// The tables' answer to a read of one entity, under the request's conditions.
+    /// Reads one entity by the tables' routes, with the request's conditions.
     func lookup(_ set: EntitySet, _ id: RecordID) async throws -> Reply {
         try await RecordReads(call.tableRequest(set, id, isMain: true)).lookup(id)
     }
 
-    /// Whether a link to many entities leads to that one.
+    /// Whether a collection link contains the entity.
     func contains(_ id: RecordID, _ set: EntitySet, _ step: Place.Step) async throws -> Bool {
         var options = QueryOptions(set)
         options.query.filter = .binary(.eq, .column("id"), .literal(.string(id.text)))
         return try await !list(set, options, within: step).entities.isEmpty
     }
 
-    /// How many of a set's entities match.
+    /// Returns the number of a set's entities that match.
     func count(_ set: EntitySet, _ options: QueryOptions, within step: Place.Step?) async throws -> Int {
         var query = Query(set.table.name, filter: .all(options.query.filter, Self.condition(step, set)), top: 0)
         query.includesCount = true
@@ -42,11 +42,11 @@ struct EntityReads: Sendable {
         return count
     }
 
-    /// A page of a set's entities, all or those that a link leads to, without what it is to be expanded with.
+    /// Reads a page of a set's entities, all or a link's targets, without expansions.
     ///
     /// - Parameters:
-    ///   - base: the address of the list without its query, for the links to what comes after.
-    ///   - limit: the most entities, if fewer than a page of the table has.
+    ///   - base: the address of the list without its query, for the next and delta links.
+    ///   - limit: the most entities, if fewer than the table's page size.
     func list(
         _ set: EntitySet, _ options: QueryOptions, within step: Place.Step? = nil, base: String? = nil,
         limit: Int? = nil, tracksChanges: Bool = false
@@ -94,7 +94,7 @@ struct EntityReads: Sendable {
                 list.delta = Self.link(
                     base, options, without: ["skip", "skiptoken", "deltatoken", "count", "inlinecount"], (name, value))
             } else if options.deltaToken != nil {
-                // Within what has changed since, each page begins after a change.
+                // In a delta answer, each page begins after a change.
                 list.next = Self.link(base, options, without: ["deltatoken"], ("$deltatoken", changes.token.text))
             } else {
                 let token = SkipToken(.change(changes.token.text), top: nil)
@@ -114,8 +114,8 @@ struct EntityReads: Sendable {
         }
     }
 
-    /// The query with what the request may see of the tables that its filter and order lead to: what it would see if it
-    /// read them. Who may not read one of them may not ask about it either.
+    /// Returns the query with the request's scopes of all linked tables in its filter and order. A user without access
+    /// to one of them may not filter by it either.
     private func seeing(_ query: Query) async throws -> Query {
         guard var related = query.related else { return query }
         var query = query
@@ -141,7 +141,7 @@ struct EntityReads: Sendable {
         }
     }
 
-    /// The records that a link to many leads to.
+    /// Returns the condition for the targets of a collection link.
     static func condition(_ step: Place.Step?, _ set: EntitySet) -> QueryExpression? {
         guard let step, step.link.isCollection else { return nil }
         let type = set.table.schema.column(step.link.column)?.type
@@ -149,7 +149,7 @@ struct EntityReads: Sendable {
         return .binary(.eq, .column(step.link.column), .literal(.id(id)))
     }
 
-    /// An address with the options of a request, except some, and one more.
+    /// Returns an address with the options of a request, without some and with one more.
     static func link(
         _ base: String, _ options: QueryOptions, without left: Set<String>, _ added: (name: String, value: String)
     ) -> String {

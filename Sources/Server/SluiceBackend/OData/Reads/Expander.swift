@@ -1,18 +1,18 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Reads the entities that others are to be shown with (`$expand`), each list of them as its own address would be read:
-/// by the rules for its table, and in pages.
+/// Reads the related entities of `$expand`. Each list is read like a request to its own address: within its table's
+/// rules, and in pages.
 struct Expander {
     private let reads: EntityReads
     private let call: ServiceCall
-    /// How many entities may still be read. What comes after that stands as an empty list with the link to it, so that no
-    /// nest of lists makes an answer that no memory holds.
+    /// The number of entities that may still be read. Beyond it a list is empty with a link to its content, so that
+    /// nested lists cannot fill the memory.
     private var rest = Self.most
-    /// Single entities that were read already.
+    /// The single entities read so far.
     private var known: [String: Entity?] = [:]
 
-    /// The most entities that one answer is expanded with.
+    /// The most expanded entities of one answer.
     static let most = 10_000
 
     init(_ call: ServiceCall) {
@@ -71,7 +71,7 @@ struct Expander {
                 entity = try await reads.found(set, id)
                 rest -= 1
             } catch let refusal as Refusal where refusal.status == .notFound {
-                // There is no such entity, or none that the request may see.
+                // The entity is missing or outside of the request's scope.
                 entity = nil
             }
             known[key] = entity

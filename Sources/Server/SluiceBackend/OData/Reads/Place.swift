@@ -2,9 +2,9 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceOData
 
-/// What an address leads to.
+/// The target of an address.
 struct Place: Sendable {
-    /// A link that was followed, and from which entity.
+    /// A followed link with its entity.
     struct Step: Sendable {
         var set: EntitySet
         var id: RecordID
@@ -12,17 +12,17 @@ struct Place: Sendable {
     }
 
     enum Subject: Sendable {
-        /// A set's entities, all or those that a link leads to.
+        /// A set's entities: all, or the targets of a link.
         case list(EntitySet, within: Step?)
         case entity(EntitySet, RecordID, via: Step?)
-        /// A link that leads to no entity.
+        /// A link without a target.
         case nothing(EntitySet, via: Step)
         /// A property by its name, declared or not.
         case property(EntitySet, RecordID, String)
         case operation(ODataOperation, arguments: String?)
     }
 
-    /// What is asked of the subject.
+    /// The requested part of the subject.
     enum Suffix: Sendable {
         case count, value, references
     }
@@ -31,22 +31,22 @@ struct Place: Sendable {
     var suffix: Suffix?
 }
 
-/// Follows an address, segment by segment. Whoever asks must be allowed to read every entity on the way.
+/// Follows an address, segment by segment. The user must be allowed to read every entity on the way.
 struct Navigator: Sendable {
     let call: ServiceCall
     let operations: [ODataOperation]
-    /// Entities that the same change set makes: they are not there yet.
+    /// Entities to be created by the same change set.
     var created: Set<RecordID> = []
 
     /// The most segments of an address.
     private static let longest = 20
 
-    /// - Throws: ``Refusal``: 404 for what is not there, 400 for what is no address.
+    /// - Throws: ``Refusal``: 404 for a missing target, 400 for an invalid address.
     func place(_ segments: [String]) async throws -> Place {
         var segments = segments
         var place: Place?
         guard segments.count <= Self.longest else { throw Refusal(.badRequest, "the address has too many segments") }
-        // v2 says first that addresses are meant, v4 last.
+        // v2 has the mark of addresses (`$links`) first, v4 (`$ref`) last.
         let hasLinks = segments.dropFirst().first == "$links"
         if hasLinks { segments.remove(at: 1) }
         for segment in segments {
@@ -105,7 +105,7 @@ struct Navigator: Sendable {
         }
     }
 
-    /// The entity of a list whose key is a segment by itself (OData 4.01, URL Conventions, section 4.3.6).
+    /// Returns the entity for a key as its own segment (OData 4.01, URL Conventions, section 4.3.6).
     private func keyed(_ segment: String, _ set: EntitySet, _ step: Place.Step?) async throws -> Place {
         let id = try id(set.hasIntegerIDs ? segment : EdmLiteral.quoted(segment), set)
         if let step, try await !EntityReads(call).contains(id, set, step) { throw Refusal.missing }

@@ -57,7 +57,7 @@ struct ReadRoutes: Sendable {
         return reply
     }
 
-    /// An answer that is a list.
+    /// Returns the answer with a list.
     func document(
         _ list: EntityList, _ set: EntitySet, _ options: QueryOptions, _ format: AnswerFormat, title: String,
         isReferences: Bool
@@ -76,7 +76,7 @@ struct ReadRoutes: Sendable {
 
     private func count(_ set: EntitySet, _ step: Place.Step?) async throws -> ODataReply {
         let options = try QueryOptions(call, set)
-        // A number is plain text, whatever the client would rather have.
+        // A count is plain text, regardless of `Accept`.
         return ODataReply(.ok, .text(String(try await reads.count(set, options, within: step))), type: "text/plain")
     }
 
@@ -85,7 +85,7 @@ struct ReadRoutes: Sendable {
         let format = try call.entityFormat()
         let found = try await reads.lookup(set, id)
         guard var entity = Entity(set, reply: found) else {
-            // The client has it already.
+            // The client already has the current version.
             return ODataReply(.notModified).tagged(found.headers[.eTag])
         }
         entity.selected = options.selected
@@ -94,7 +94,7 @@ struct ReadRoutes: Sendable {
         return document(expanded, .ok, format)
     }
 
-    /// An answer that is one entity.
+    /// Returns the answer with one entity.
     func document(_ entity: Entity, _ status: HTTPResponse.Status, _ format: AnswerFormat) -> ODataReply {
         var reply: ODataReply
         if format.media == .atom {
@@ -156,7 +156,7 @@ struct ReadRoutes: Sendable {
 }
 
 extension ODataReply {
-    /// The answer with the tag of an entity, which the tables' routes write as a strong one.
+    /// Returns the answer with an entity's weak tag, made from the strong one of the tables' routes.
     func tagged(_ strong: String?) -> ODataReply {
         var reply = self
         reply.headers[.eTag] = strong.map { "W/" + $0 }
@@ -164,19 +164,19 @@ extension ODataReply {
     }
 }
 
-/// Answers a list with `$apply`: what is made of the entities that the request may see. (OData Extension for Data
+/// Answers a list with `$apply`: an aggregation of the entities within the request's scope. (OData Extension for Data
 /// Aggregation 4.0.)
 ///
-/// The entities are read by the same rules and hooks as a list of them, so that no sum counts what its reader may not read.
+/// The entities are read with the rules and hooks of a list, so that no sum includes hidden records.
 struct AppliedReads: Sendable {
     private let call: ServiceCall
 
-    /// The most entities that are brought together.
+    /// The most aggregated entities.
     private static let most = 50_000
 
     init(_ call: ServiceCall) { self.call = call }
 
-    /// - Throws: ``Refusal``: 400 with the reason and the place, 501 for a transformation that is not served.
+    /// - Throws: ``Refusal``: 400 with the reason and the place, 501 for an unsupported transformation.
     func reply(_ set: EntitySet, _ step: Place.Step?, _ format: AnswerFormat) async throws -> ODataReply {
         let values = call.target.parameters.filter { name, _ in
             name.hasPrefix("@") || name.hasPrefix("$") && name.lowercased() != "$format"
@@ -210,7 +210,7 @@ struct AppliedReads: Sendable {
         }
     }
 
-    /// All entities that the request may see, as they are shown.
+    /// Returns all entities within the request's scope, in their shown form.
     private func records(of set: EntitySet, _ step: Place.Step?) async throws -> [JSON] {
         let query = Query(set.table.name, filter: EntityReads.condition(step, set))
         let parameters = ListParameters(
@@ -226,7 +226,7 @@ struct AppliedReads: Sendable {
 }
 
 extension EntitySet.Property {
-    /// The type as a store has it.
+    /// The corresponding column type of a store.
     fileprivate var columnType: TableSchema.ColumnType {
         if isJSON { return .json }
         switch type {

@@ -1,9 +1,9 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// In which form a client wants its answer: `$format`, or else `Accept`.
+/// The requested form of an answer, from `$format` or else `Accept`.
 struct AnswerFormat: Sendable, Hashable {
-    /// The media types that there are answers in.
+    /// The supported media types.
     enum Media: String, Sendable, Hashable {
         case json = "application/json"
         case xml = "application/xml"
@@ -11,7 +11,7 @@ struct AnswerFormat: Sendable, Hashable {
         case text = "text/plain"
     }
 
-    /// How much a v4 answer says beside the data.
+    /// The amount of metadata in a v4 answer.
     enum Metadata: String, Sendable, Hashable {
         case none, minimal, full
     }
@@ -28,12 +28,12 @@ struct AnswerFormat: Sendable, Hashable {
         var quality: Double
     }
 
-    /// The best of the media that there are for an answer, which are in the order of preference; nil where the client
-    /// takes none of them.
+    /// Returns the client's best medium among the given ones, which are in the server's order of preference; nil if it
+    /// accepts none.
     init?(_ headers: HTTPFields, _ target: RequestTarget, among media: [Media]) {
         guard let first = media.first else { return nil }
         var ranges = headers[values: .accept].flatMap { $0.split(separator: ",") }.compactMap { Self.range(String($0)) }
-        // `$format` counts more than the header.
+        // `$format` overrides the header.
         if let format = target.values("$format").first {
             let words = ["json": "application/json", "xml": "application/xml", "atom": "application/atom+xml"]
             ranges = [words[format.lowercased()] ?? format].compactMap(Self.range)
@@ -75,10 +75,10 @@ struct AnswerFormat: Sendable, Hashable {
         return range
     }
 
-    /// The media type of a JSON answer of that version.
+    /// Returns the media type of a JSON answer in a version.
     func type(_ version: ServiceVersion) -> String {
         guard version != .v2 else { return "application/json" }
-        // Either version reads the long name.
+        // Both versions accept the long name.
         return "application/json;odata.metadata=\(metadata.rawValue)"
             + (isIEEE754Compatible ? ";IEEE754Compatible=true" : "")
     }

@@ -3,11 +3,11 @@ internal import Foundation
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Keeps other sites from making a browser send changes: a change needs a token that only who reads answers can have,
-/// and the cookie that came with it. (SAP Gateway's form: `X-CSRF-Token: Fetch`.)
+/// Prevents other sites from making a browser send changes: a change needs a token from an answer, which other sites
+/// cannot read, and its cookie. (SAP Gateway's form: `X-CSRF-Token: Fetch`.)
 ///
-/// The token is a hash of the cookie with a key, so nothing is kept for each client. The key is of all processes that
-/// serve one database, or else of this one; a token of an earlier process is refused then, and the client fetches another.
+/// The token is a keyed hash of the cookie, so no state is kept for each client. All processes on one database share
+/// the key if they share a secret. Otherwise a token of an earlier process is refused, and the client fetches another.
 struct CSRFGuard: Sendable {
     private static let field = HTTPField.Name("X-CSRF-Token")
     private static let cookie = "sluice-session"
@@ -16,7 +16,7 @@ struct CSRFGuard: Sendable {
     let isRequired: Bool
     private let key: SymmetricKey
 
-    /// - Parameter secret: what the key is made from, where other processes have it too.
+    /// - Parameter secret: the shared secret of several processes, from which the key is derived; nil for a random key.
     init(isRequired: Bool, secret: String?) {
         self.isRequired = isRequired
         key =
@@ -27,7 +27,7 @@ struct CSRFGuard: Sendable {
             } ?? SymmetricKey(size: .bits256)
     }
 
-    /// - Throws: ``Refusal`` (403) for a change without token and cookie that belong together, where they are required.
+    /// - Throws: ``Refusal`` (403) for a change without a matching token and cookie, if they are required.
     func check(_ head: HTTPRequest) throws(Refusal) {
         guard isRequired, !Self.safe.contains(head.method), let field = Self.field else { return }
         guard let session = session(head), let text = head.headerFields[field], let token = Base16.bytes(text),
@@ -40,7 +40,7 @@ struct CSRFGuard: Sendable {
         }
     }
 
-    /// Adds the token that a read asks for, and a cookie for a client that has none.
+    /// Adds the token requested by a read, and a cookie for a client without one.
     func answer(_ head: HTTPRequest, _ headers: inout HTTPFields) {
         guard Self.safe.contains(head.method), let field = Self.field,
             head.headerFields[field]?.lowercased() == "fetch"

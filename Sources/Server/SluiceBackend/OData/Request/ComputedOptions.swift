@@ -1,8 +1,8 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// `$compute`, and the options that may name what it computes: `$filter` and `$orderby`, with each computed property
-/// replaced by what it is computed from. (OData 4.01 Protocol, section 11.2.5.3.)
+/// `$compute` with the options that may use its properties, `$filter` and `$orderby`. Each computed property is
+/// replaced by its expression. (OData 4.01 Protocol, section 11.2.5.3.)
 struct ComputedOptions {
     let properties: [ComputedProperty]
     let filter: QueryExpression?
@@ -11,9 +11,9 @@ struct ComputedOptions {
     /// - Parameters:
     ///   - text: the value of `$compute`.
     ///   - given: the values of all options, by their names without the `$`.
-    ///   - aliases: the parameters that begin with `@` stand for their values.
-    ///   - schema: the table's, with its links, which are not followed here.
-    /// - Throws: ``Refusal`` (400) with the reason and the place; 501 for what is read and cannot be computed.
+    ///   - aliases: the values of the parameters that begin with `@`.
+    ///   - schema: the table's schema with its links, which are not followed here.
+    /// - Throws: ``Refusal`` (400) with the reason and the place; 501 for valid syntax that is not supported.
     init(
         _ text: String, _ given: [String: String], aliases: [(name: String, value: String)], _ table: TableRequest,
         _ schema: TableSchema
@@ -51,7 +51,7 @@ struct ComputedOptions {
         }
     }
 
-    /// The records with the properties.
+    /// Returns the records with the computed properties.
     static func adding(_ properties: [ComputedProperty], to records: [JSON], of schema: TableSchema) throws -> [JSON] {
         guard !properties.isEmpty else { return records }
         var options = ODataOptions()

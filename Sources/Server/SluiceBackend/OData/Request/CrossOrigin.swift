@@ -1,14 +1,14 @@
 internal import HTTPTypes
 
-/// Tells browsers which other sites' pages may use the service (Fetch Standard, section 3.2).
+/// The headers that allow pages of other sites to use the service (CORS; Fetch Standard, section 3.2).
 struct CrossOrigin: Sendable {
     private static let shown =
         "ETag, Location, OData-EntityId, OData-Version, DataServiceVersion, Preference-Applied, Retry-After, X-CSRF-Token"
 
-    /// The origins; `*` stands for all.
+    /// The allowed origins; `*` stands for all.
     let origins: Set<String>
 
-    /// Adds what the page of the request's origin may see of the answer, and what it may send where it asks for that.
+    /// Adds the headers that allow the request's origin to read the answer, and for a preflight the allowed requests.
     func allow(_ head: HTTPRequest, _ headers: inout HTTPFields) {
         guard !origins.isEmpty else { return }
         headers[values: .vary].append("Origin")

@@ -1,6 +1,6 @@
-/// Takes lists of OData's query options apart.
+/// Splits lists in OData's query options.
 enum ODataList {
-    /// The parts between the separators that stand in no quotes and no parentheses, without spaces around them.
+    /// Returns the trimmed parts between the separators outside of quotes and parentheses.
     static func split(_ text: String, by separator: Character) -> [String] {
         var parts = [""]
         var depth = 0
@@ -23,7 +23,7 @@ enum ODataList {
         }
     }
 
-    /// A name and what stands in the parentheses after it; nil for what has none at its end.
+    /// Returns a name and the text in the parentheses after it; nil for a text without parentheses at its end.
     static func call(_ text: String) -> (name: String, inner: String)? {
         guard text.last == ")", let open = text.firstIndex(of: "(") else { return nil }
         return (String(text[..<open]), String(text[text.index(after: open)...].dropLast()))

@@ -2,9 +2,9 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceOData
 
-/// The query options of a request for one set's entities, read and checked.
+/// The query options of a request for one set's entities, parsed and checked.
 struct QueryOptions: Sendable {
-    /// Entities that come with those that refer to them.
+    /// The expansion of a link: its entities are included in the answer.
     struct Expansion: Sendable {
         enum Form: Sendable {
             case entities, references, count
@@ -13,8 +13,8 @@ struct QueryOptions: Sendable {
         var form = Form.entities
         var options: QueryOptions
 
-        /// Expands what the link leads to by the same link, as many levels as `$levels` says, and no deeper than any
-        /// expansion may be. (OData 4.01, URL Conventions, section 5.1.3.1.)
+        /// Expands the link's entities by the same link, for the levels of `$levels`, within the limit of any
+        /// expansion. (OData 4.01, URL Conventions, section 5.1.3.1.)
         mutating func repeatDownwards(in target: EntitySet, depth: Int) throws {
             guard target.link(link.name)?.target == link.target, link.target == target.name else {
                 throw Refusal(.badRequest, "$levels: \(link.name) does not lead to entities that have it too")
@@ -29,27 +29,27 @@ struct QueryOptions: Sendable {
         }
     }
 
-    /// What the list asks for. Its selection is empty; see ``selected``.
+    /// The query of the list. Its selection is empty; see ``selected``.
     var query: Query
     /// The properties of the answer; nil for all.
     private(set) var selected: [PropertyName]?
     private(set) var expansions: [Expansion] = []
     private(set) var skipToken: SkipToken?
     private(set) var deltaToken: String?
-    /// Properties that are computed for the answer; empty for none.
+    /// The properties computed for the answer; empty for none.
     private(set) var computed: [ComputedProperty] = []
-    /// Whether the answer is made of the entities, and is not entities itself: `$apply`.
+    /// Whether the answer aggregates the entities instead of listing them: `$apply`.
     private(set) var isApplied = false
-    /// How many levels of its own link an expansion has.
+    /// The number of levels of a recursive expansion.
     private var levels = 1
-    /// The options as they came.
+    /// The original options.
     private(set) var parameters: [(name: String, value: String)] = []
     /// The address in `$id`.
     private(set) var reference: String?
-    /// Whether there is no other order than that of the ids.
+    /// Whether the list has no order other than the ids'.
     var isInOrderOfIDs: Bool { query.order.isEmpty }
 
-    /// How deep `$expand` may be nested.
+    /// The deepest nesting of `$expand`.
     static let deepest = 5
     /// The most properties that `$expand` names at one level.
     private static let mostExpansions = 20
@@ -58,12 +58,12 @@ struct QueryOptions: Sendable {
         "skiptoken", "deltatoken", "levels", "index", "schemaversion",
     ]
 
-    /// All entities of the set.
+    /// Creates the options for all entities of a set.
     init(_ set: EntitySet) { query = Query(set.table.name) }
 
-    /// The options of a request's address.
+    /// Reads the options of a request's address.
     ///
-    /// - Throws: ``Refusal``: 400 with the reason and the place, 501 for an option that is not served.
+    /// - Throws: ``Refusal``: 400 with the reason and the place, 501 for an unsupported option.
     init(_ call: ServiceCall, _ set: EntitySet) throws {
         try self.init(call, set, call.target.parameters, depth: 0)
     }
@@ -140,12 +140,12 @@ struct QueryOptions: Sendable {
         try select(paths, call)
     }
 
-    /// What is read and not served is refused as that (OData 4.01 Protocol, section 9.3.1).
+    /// Runs a parser; refuses unsupported syntax with 501 (OData 4.01 Protocol, section 9.3.1).
     private static func reading<Value>(_ name: String, _ body: () throws -> Value) throws -> Value {
         try ListParameters.reading(name, unsupported: .notImplemented, body)
     }
 
-    /// A search as a filter over the properties that clients see as texts.
+    /// Returns a search as a filter over the text properties.
     private static func search(_ text: String, _ set: EntitySet) throws -> QueryExpression? {
         let search = try Self.reading("$search") { try ODataOptions([(name: "$search", value: text)]).search }
         let texts = set.properties.filter { $0.type == .string && !$0.isJSON && $0.column != "id" }
@@ -160,13 +160,13 @@ struct QueryOptions: Sendable {
         return min(levels, deepest)
     }
 
-    /// The option that a parameter is, without its `$`; nil for one that OData does not have.
+    /// Returns the option name of a parameter, without its `$`; nil for a custom parameter.
     private static func option(_ name: String, _ version: ServiceVersion, isNested: Bool) -> String? {
         let lower = name.lowercased()
-        // SAP's own writes the token so.
+        // SAP's servers write the token's name in this form.
         if lower == "!deltatoken" { return "deltatoken" }
         if lower.hasPrefix("$") { return String(lower.dropFirst()) }
-        // OData 4.01 Protocol, section 11.2.1: the sign may be left out.
+        // OData 4.01 Protocol, section 11.2.1: the `$` may be omitted.
         return version == .v401 && names.contains(lower) ? lower : nil
     }
 
@@ -176,7 +176,7 @@ struct QueryOptions: Sendable {
 
     // MARK: Selections
 
-    /// Reads `$select`; gives back the paths that lead over a link, as v2 has them.
+    /// Reads `$select`; returns the paths over a link, which v2 allows.
     private mutating func select(
         _ text: String, _ call: ServiceCall, _ set: EntitySet, _ table: TableRequest
     ) throws -> [(link: String, rest: String)] {
@@ -252,7 +252,7 @@ struct QueryOptions: Sendable {
             case "": break
             case "$ref": form = .references
             case "$count": form = .count
-            // v2 nests by paths.
+            // v2 nests expansions by paths.
             case let rest where call.version == .v2: parameters.append((name: "$expand", value: rest))
             default: throw Refusal(.badRequest, "$expand: \(path) is no path that can be expanded")
             }
@@ -261,7 +261,7 @@ struct QueryOptions: Sendable {
                 throw Refusal(.badRequest, "$expand has no tokens within")
             }
             if let index = expansions.firstIndex(where: { $0.link.name == name }) {
-                // v2 names `a` beside `a/b`.
+                // v2 lists both `a` and `a/b`.
                 expansions[index].options.expansions += options.expansions
             } else {
                 var expansion = Expansion(link: link, form: form, options: options)
@@ -280,7 +280,7 @@ struct QueryOptions: Sendable {
         return set
     }
 
-    /// The columns to read: those that are selected, with what links, tags and keys are made of. Empty for all.
+    /// Returns the columns to read: the selected ones, and those for links, tags and keys. Empty for all.
     func columns(_ set: EntitySet) -> [PropertyName] {
         guard let selected, computed.isEmpty else { return [] }
         var columns: [PropertyName] = ["id", SystemColumn.version, SystemColumn.updatedAt]

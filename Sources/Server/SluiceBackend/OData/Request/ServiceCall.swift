@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// A request to an OData service: what came, and how its answer is to look.
+/// A request to an OData service, with the preferred form of its answer.
 struct ServiceCall: Sendable {
     let served: ServedTables
     let model: ServiceModel
@@ -9,13 +9,13 @@ struct ServiceCall: Sendable {
     let request: Request
     let target: RequestTarget
     let preferences: Preferences
-    /// The addresses of the entities that earlier requests of a batch made, by the names of these requests.
+    /// The addresses of entities created by earlier requests of a batch, by the names of these requests.
     var references: [String: String] = [:]
-    /// The entities among them that are not there yet: their change set makes them.
+    /// The entities among them that do not exist yet, because their change set is still running.
     var created: Set<RecordID> = []
 
     var head: HTTPRequest { request.head }
-    /// The method that is meant.
+    /// The effective method.
     let method: HTTPRequest.Method
 
     /// - Throws: ``Refusal`` (400).
@@ -32,7 +32,7 @@ struct ServiceCall: Sendable {
         method = try Self.method(request.head)
     }
 
-    /// Whether the client says that it knows version 1 of OData at the most.
+    /// Whether the client declares version 1 of OData as its latest.
     var knowsV1Only: Bool {
         guard version == .v2, let field = HTTPField.Name("MaxDataServiceVersion").flatMap({ head.headerFields[$0] })
         else { return false }
@@ -45,10 +45,10 @@ struct ServiceCall: Sendable {
     /// The segments of the path below the root.
     var segments: [String] { resolved(Array(target.segments.dropFirst(2))) }
 
-    /// The segments of an entity's address as bodies and headers have it: below the root, with it, or `$name` for what
-    /// an earlier request of the batch made.
+    /// Returns the segments of an entity's address in a body or header: with or without the root, or `$name` for an
+    /// entity created by an earlier request of the batch.
     ///
-    /// - Throws: ``Refusal`` (400) for an address that is not this service's.
+    /// - Throws: ``Refusal`` (400) for an address outside of this service.
     func segments(of address: String) throws(Refusal) -> [String] {
         var head = HTTPRequest(method: .get, scheme: nil, authority: nil, path: address)
         if let scheme = address.firstRange(of: "://") {
@@ -73,9 +73,9 @@ struct ServiceCall: Sendable {
         return [address] + segments.dropFirst()
     }
 
-    /// The format of the answer.
+    /// Returns the format of the answer.
     ///
-    /// - Throws: ``Refusal`` (406) where the client takes none of the media.
+    /// - Throws: ``Refusal`` (406) if the client accepts none of the media.
     func format(_ media: AnswerFormat.Media...) throws(Refusal) -> AnswerFormat {
         guard let format = AnswerFormat(head.headerFields, target, among: media) else {
             throw Refusal(
@@ -89,9 +89,9 @@ struct ServiceCall: Sendable {
         version == .v2 ? try format(.json, .atom) : try format(.json)
     }
 
-    /// What a request asks of a table, as the tables' own routes ask it: with this request's user, conditions and id.
+    /// Returns the equivalent request to the tables' own routes, with this request's user, conditions and id.
     ///
-    /// - Parameter isMain: whether the request's conditions and its id are for this; what is done beside it has none.
+    /// - Parameter isMain: whether the request's conditions and its id apply; they do not apply to secondary changes.
     func tableRequest(
         _ set: EntitySet, _ id: RecordID? = nil, method: HTTPRequest.Method = .get, body: JSON? = nil,
         isMain: Bool = false, tracksChanges: Bool = false
@@ -106,7 +106,7 @@ struct ServiceCall: Sendable {
         for name in conditions {
             let values = inner.headerFields[values: name]
             inner.headerFields[name] = nil
-            // Every tag here is weak: it names an entity, in whatever form.
+            // Tags are weak here, because they identify an entity in any format.
             if isMain {
                 let isOfTags = name == .ifMatch || name == .ifNoneMatch
                 inner.headerFields[values: name] = isOfTags ? EntityTags.all(in: values).map(EntityTags.strong) : values
@@ -117,7 +117,7 @@ struct ServiceCall: Sendable {
             request: Request(inner, body: body.map { Body(json: $0) } ?? .empty))
     }
 
-    /// The method of the request, or the one that it carries through proxies that let few pass.
+    /// Returns the request's method, or the tunnelled one of `X-HTTP-Method`, for proxies that block other methods.
     private static func method(_ head: HTTPRequest) throws(Refusal) -> HTTPRequest.Method {
         let merge = HTTPRequest.Method("MERGE")
         var method = head.method
@@ -133,19 +133,19 @@ struct ServiceCall: Sendable {
 }
 
 extension ETag {
-    /// The entity tag of a version; nil for a record that shows none.
+    /// Returns the entity tag of a version; nil for a record without one.
     static func odata(_ version: String?) -> String? { version.map { "W/" + quoted($0) } }
 }
 
-/// The preferences of a client (`Prefer`, RFC 7240; OData 4.01 Protocol, section 8.2.8), and those that were applied.
+/// The preferences of a client (`Prefer`, RFC 7240; OData 4.01 Protocol, section 8.2.8), and the applied ones.
 struct Preferences: Sendable {
-    /// Whether the answer to a change holds the entity; nil where the client has no wish.
+    /// Whether the answer to a change holds the entity; nil without a preference.
     let returnsEntity: Bool?
     /// The most rows of a page.
     let pageSize: Int?
-    /// Whether a list is to end with a delta link.
+    /// Whether a list should end with a delta link.
     let tracksChanges: Bool
-    /// Whether a batch goes on after a request that failed.
+    /// Whether a batch continues after a failed request.
     let continuesOnError: Bool
 
     init(_ headers: HTTPFields) {
@@ -172,7 +172,7 @@ struct Preferences: Sendable {
 }
 
 extension ServiceCall {
-    /// The set's table with its links, and the tables that these and theirs lead to, as filters and orders may name their
+    /// Returns the set's table and all tables reachable over links, because filters and orders may use their
     /// properties.
     func relatives(of set: EntitySet) -> QueryRelatives {
         var main = set.table.schema
@@ -192,7 +192,7 @@ extension ServiceCall {
     private func table(_ set: EntitySet) -> QueryRelatives.Table {
         let request = tableRequest(set)
         var shown = set.table.schema
-        // What no client can name is not there for it.
+        // Columns without a name on the wire are hidden.
         shown.columns.removeAll { request.column($0.name) != $0.name }
         shown.references = references(of: set)
         return QueryRelatives.Table(schema: shown, stored: set.table.schema)

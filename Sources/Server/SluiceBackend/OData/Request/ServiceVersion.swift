@@ -1,20 +1,20 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// The version of OData that a request is answered in.
+/// The version of OData for an answer.
 enum ServiceVersion: Sendable, Hashable {
     case v2
-    /// 4.0, for clients that say they know no later one.
+    /// 4.0, for clients that declare no later one.
     case v40
     case v401
 
     /// The segments of the service's root.
     var root: [String] { self == .v2 ? ["odata", "v2"] : ["odata", "v4"] }
 
-    /// The wire that the tables are read and changed by.
+    /// The wire for reading and changing the tables.
     var wire: ServerWire { self == .v2 ? .odataV2 : .odataV4 }
 
-    /// The name and value of the header that says which version an answer is in.
+    /// The name and value of the version header in an answer.
     var header: (name: String, value: String) {
         switch self {
         case .v2: ("DataServiceVersion", "2.0")
@@ -23,13 +23,13 @@ enum ServiceVersion: Sendable, Hashable {
         }
     }
 
-    /// The version of a request below that root.
+    /// Returns the version of a request below the given root.
     ///
-    /// - Throws: ``Refusal`` (400) where the client knows none that there is (OData 4.01 Protocol, section 8.2.7; OData
-    ///   v2, Overview, section 5).
+    /// - Throws: ``Refusal`` (400) if the client supports none of the versions (OData 4.01 Protocol, section 8.2.7;
+    ///   OData v2, Overview, section 5).
     static func of(_ headers: HTTPFields, isV2: Bool) throws(Refusal) -> ServiceVersion {
         func number(_ name: String) -> Double? {
-            // Microsoft's client adds a semicolon and a mark.
+            // Microsoft's client appends a semicolon and a mark.
             HTTPField.Name(name).flatMap { headers[$0] }.flatMap { Double($0.prefix { $0 != ";" && $0 != " " }) }
         }
         if isV2 {

@@ -2,18 +2,18 @@ internal import Foundation
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Where the next page of a list begins, as its link carries it: after an id where the list is in the order of ids,
-/// so that what is inserted and deleted meanwhile moves nothing, else after so many rows.
+/// The start of a list's next page, in the link to it. In the order of ids it is an id, so that concurrent inserts and
+/// deletes do not shift the page; otherwise it is a number of rows.
 struct SkipToken: Sendable, Hashable {
     enum Place: Sendable, Hashable {
         case after(RecordID)
         case rows(Int)
-        /// After a change, for a list that is read in the order of changes.
+        /// After a change, for a list in the order of changes.
         case change(String)
     }
 
     var place: Place
-    /// What is left of `$top`.
+    /// The rest of `$top` for the following pages.
     var top: Int?
 
     init(_ place: Place, top: Int?) {
@@ -23,7 +23,7 @@ struct SkipToken: Sendable, Hashable {
 
     /// Reads a token.
     ///
-    /// - Throws: ``Refusal`` (400) for what is no token.
+    /// - Throws: ``Refusal`` (400) for an invalid token.
     init(_ text: String) throws(Refusal) {
         let refusal = Refusal(.badRequest, "$skiptoken is no token of this server")
         let bare = text.hasPrefix("'") && text.hasSuffix("'") ? String(text.dropFirst().dropLast()) : text
@@ -63,7 +63,7 @@ struct SkipToken: Sendable, Hashable {
         return Base64.addressText(json.bytes())
     }
 
-    /// The records after the token.
+    /// The condition for the records after the token.
     func condition(_ set: EntitySet) -> QueryExpression? {
         guard case .after(let id) = place else { return nil }
         if set.hasIntegerIDs, let number = Int64(id.text) {

@@ -1,9 +1,9 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// A record on its way to a client: with its version, and with the entities that it is to be shown with.
+/// A record for an answer, with its version and its expanded entities.
 struct Entity: Sendable {
-    /// What stands in the place of a navigation property.
+    /// The expanded value of a navigation property.
     enum Expanded: Sendable {
         case one(Entity?)
         case many(EntityList)
@@ -12,17 +12,17 @@ struct Entity: Sendable {
 
     let set: EntitySet
     let id: RecordID
-    /// The record as the wire of OData shows it.
+    /// The record in the form of OData's wire.
     var record: JSON
-    /// The record's version; nil where a hook hides it.
+    /// The record's version; nil if a hook hides it.
     var version: String?
     var expanded: [String: Expanded] = [:]
-    /// The properties that are shown; nil for all.
+    /// The selected properties; nil for all.
     var selected: [PropertyName]?
-    /// Whether its address alone is shown.
+    /// Whether only its address is shown.
     var isReference = false
 
-    /// A stored record, as hooks left it; nil for one without an id.
+    /// Creates an entity from a stored record after the hooks; nil for one without an id.
     init?(_ set: EntitySet, stored: JSON, _ wire: ServerWire) {
         guard let id = stored["id"]?.textID else { return nil }
         self.set = set
@@ -31,7 +31,7 @@ struct Entity: Sendable {
         record = wire.record(stored, asked: Set(SystemColumn.all))
     }
 
-    /// The record of an answer by the tables' routes.
+    /// Creates an entity from an answer of the tables' routes.
     init?(_ set: EntitySet, reply: Reply) {
         guard let body = reply.body, let id = body["id"]?.textID ?? body["id"]?.int.map({ .string(String($0)) }) else {
             return nil
@@ -44,7 +44,7 @@ struct Entity: Sendable {
 
     var etag: String? { ETag.odata(version) }
 
-    /// The properties to be shown, by the names that they have in addresses. What has no such name is left out.
+    /// The shown properties, by their names in addresses.
     var shown: [(name: String, value: JSON, property: EntitySet.Property?)] {
         (record.members ?? []).compactMap { column, value in
             if let selected, !selected.contains(column) { return nil }
@@ -52,23 +52,23 @@ struct Entity: Sendable {
         }
     }
 
-    /// The id that a link to one entity leads to; nil for none.
+    /// Returns the id of a single-valued link's target; nil for none.
     func target(of link: EntitySet.Link) -> RecordID? {
         guard !link.isCollection, let value = record[link.column] else { return nil }
         return value.textID ?? value.int.map { .string(String($0)) }
     }
 }
 
-/// Entities in their order, and how to go on.
+/// Entities in their order, with the links to further ones.
 struct EntityList: Sendable {
     var entities: [Entity]
     var count: Int?
     /// The address of the next page.
     var next: String?
-    /// The address of what will have changed since.
+    /// The address of the later changes (the delta link).
     var delta: String?
-    /// Entities that a list holds no more, with whether they are deleted.
+    /// Entities gone from a list; `isDeleted` distinguishes deleted ones from those that no longer match.
     var gone: [(id: RecordID, isDeleted: Bool)] = []
-    /// Whether it says what has changed, and not what there is.
+    /// Whether the list holds changes instead of all entities.
     var isDelta = false
 }

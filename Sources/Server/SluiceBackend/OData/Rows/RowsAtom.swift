@@ -75,7 +75,7 @@ struct RowsAtom {
         }
     }
 
-    /// A property's value as an element.
+    /// Writes a property's value as an element.
     static func value(_ value: JSON, _ name: String, _ type: EdmPrimitive, _ xml: inout XMLWriter) {
         let declared = type == .string ? nil : type.rawValue
         guard let text = ValueForm.text(value) else {
@@ -87,7 +87,7 @@ struct RowsAtom {
             text: text)
     }
 
-    /// A property as a whole document.
+    /// Returns a property as a whole document.
     static func property(_ value: JSON, _ name: String, _ type: EdmPrimitive, _ xml: inout XMLWriter) {
         let declared = type == .string ? nil : type.rawValue
         let text = ValueForm.text(value)
@@ -130,7 +130,7 @@ struct RowsAtom {
         ]
     }
 
-    /// The time of an entity; 1970 for what keeps none.
+    /// Returns the time of an entity; 1970 for one without a time.
     private static func updated(_ entity: Entity?) -> String {
         entity?.record[SystemColumn.updatedAt]?.string ?? Timestamp(ticks: 0).text(fractionDigits: 0)
     }

@@ -5,7 +5,7 @@ internal import SluiceOData
 struct RowsV2 {
     let root: String
     let namespace: String
-    /// Whether the client knows version 1 only, where a list is a bare array.
+    /// Whether the client only knows version 1, in which a list is a bare array.
     let isV1: Bool
 
     init(_ call: ServiceCall) {

@@ -18,20 +18,20 @@ struct RowsV4 {
     private var isFull: Bool { format.metadata == .full }
     private var hasControls: Bool { format.metadata != .none }
 
-    /// One entity as a whole answer.
+    /// Returns one entity as a whole answer.
     func document(_ entity: Entity) -> JSON {
         let fragment = entity.isReference ? "$ref" : "\(context(entity.set, entity.selected))/$entity"
         return JSON(members: contextMember(fragment) + members(entity))
     }
 
-    /// A list as a whole answer; `fragment` is what stands after `$metadata#`.
+    /// Returns a list as a whole answer; `fragment` is the context's text after `$metadata#`.
     func document(_ list: EntityList, of set: EntitySet, selected: [PropertyName]?, isReferences: Bool = false) -> JSON
     {
         let fragment = isReferences ? "Collection($ref)" : context(set, selected) + (list.isDelta ? "/$delta" : "")
         return JSON(members: contextMember(fragment) + members(list, of: set))
     }
 
-    /// The part of a context that names a set and its selection.
+    /// Returns the part of a context with a set and its selection.
     private func context(_ set: EntitySet, _ selected: [PropertyName]?) -> String {
         guard let selected, !selected.isEmpty else { return set.name }
         return "\(set.name)(\(selected.map { ODataName.encoded($0) }.joined(separator: ",")))"
@@ -52,7 +52,8 @@ struct RowsV4 {
         return members
     }
 
-    /// An entity that a list holds no more. (OData JSON Format 4.0, section 14.2; 4.01, section 15.3.)
+    /// Returns the entry of an entity that is gone from a list. (OData JSON Format 4.0, section 14.2; 4.01, section
+    /// 15.3.)
     private func removed(_ id: RecordID, _ isDeleted: Bool, _ set: EntitySet) -> JSON {
         let reason = JSON(isDeleted ? "deleted" : "changed")
         let address = JSON(root + set.address(id, version))

@@ -2,11 +2,11 @@ internal import HTTPTypes
 internal import SluiceCore
 internal import SluiceOData
 
-/// Values as the versions of OData write and read them.
+/// The forms of values in the versions of OData.
 enum ValueForm {
     // MARK: Writing
 
-    /// A record's value in JSON. A value that is not of its column's type is written as it is.
+    /// Returns a record's value in JSON. A value of another type than its column's is written unchanged.
     static func written(
         _ value: JSON, _ property: EntitySet.Property?, _ version: ServiceVersion, ieee754 isCompatible: Bool = false
     ) -> JSON {
@@ -14,7 +14,7 @@ enum ValueForm {
         if version == .v2, property.isJSON { return JSON(value.description) }
         switch property.type {
         case .int64 where version == .v2 || isCompatible:
-            // Beyond 53 bits a reader of JSON may lose digits.
+            // Beyond 53 bits a JSON reader may lose digits.
             return value.number.map { JSON($0.description) } ?? value
         case .dateTimeOffset where version == .v2:
             return value.string.flatMap { V2Date(iso: $0) }.map { JSON($0.wire(hasOffset: true)) } ?? value
@@ -22,7 +22,7 @@ enum ValueForm {
         }
     }
 
-    /// A value as a text, as XML and `$value` have it; nil for null.
+    /// Returns a value as a text for XML and `$value`; nil for null.
     static func text(_ value: JSON) -> String? {
         switch value.kind {
         case .null: nil
@@ -33,7 +33,7 @@ enum ValueForm {
 
     // MARK: Reading
 
-    /// The value that a record is to have, of what a body has for a property.
+    /// Returns the record's value for a property's value in a body.
     ///
     /// - Throws: ``Refusal`` (400) for a value of another type.
     static func read(_ value: JSON, _ property: EntitySet.Property, _ version: ServiceVersion) throws(Refusal) -> JSON {
@@ -69,7 +69,7 @@ enum ValueForm {
         return value
     }
 
-    /// A value of a property that nobody declared, without a type: as it is.
+    /// Returns the value of an undeclared property, which has no type, unchanged.
     static func read(text: String, _ property: EntitySet.Property?, _ version: ServiceVersion) throws(Refusal) -> JSON {
         guard let property else { return JSON(text) }
         switch property.type {

@@ -1,22 +1,21 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// Finds out which records a request changes: the entity that it is about, those that a new one brings along, and those
-/// whose references change.
+/// Plans the record changes of a request: the entity itself, new related entities, and records with changed references.
 struct ChangePlanner {
     let call: ServiceCall
     private(set) var changes: [PlannedChange] = []
 
-    /// The most records that one request changes, and how deep new entities stand in each other.
+    /// The most records in one request, and the deepest nesting of new entities.
     private static let (most, deepest) = (200, 5)
 
     init(_ call: ServiceCall) { self.call = call }
 
     // MARK: Entities
 
-    /// Plans a new entity, and what its body brings along, and gives back which of the changes it is.
+    /// Plans a new entity with its new related ones, and returns its index in the changes.
     ///
-    /// - Parameter owner: the entity whose link leads to the new one.
+    /// - Parameter owner: the entity with the link to the new one.
     mutating func insert(
         _ set: EntitySet, _ body: EntityBody, owner: (column: PropertyName, id: RecordID)? = nil, link: String? = nil,
         isMain: Bool, knowsID: Bool, depth: Int = 0
@@ -47,7 +46,7 @@ struct ChangePlanner {
         return index
     }
 
-    /// Plans a change of an entity, and gives back which of the changes it is.
+    /// Plans a change of an entity, and returns its index in the changes.
     mutating func update(
         _ set: EntitySet, _ id: RecordID, _ body: EntityBody, replacing: Bool
     ) async throws -> Int {
@@ -76,7 +75,7 @@ struct ChangePlanner {
         try add(PlannedChange(set: set, kind: .delete(id), request: request))
     }
 
-    /// Plans that a record refers to another, or to none.
+    /// Plans a record's reference to another, or to none.
     mutating func refer(
         _ set: EntitySet, _ id: RecordID, by column: PropertyName, to other: RecordID?, isMain: Bool
     ) throws {
@@ -95,7 +94,7 @@ struct ChangePlanner {
 
     // MARK: Links
 
-    /// The id of the entity that a link to one leads to; a new one is planned.
+    /// Returns the id of a single-valued link's target; a new target is planned.
     private mutating func target(
         of link: EntitySet.Link, _ linked: EntityBody.Linked, from set: EntitySet, depth: Int
     ) async throws -> RecordID? {
@@ -111,7 +110,7 @@ struct ChangePlanner {
         }
     }
 
-    /// Plans that the entities which a link to many leads to refer to that one.
+    /// Plans the references of a collection link's entities to the owner.
     private mutating func attach(
         _ linked: EntityBody.Linked, by link: EntitySet.Link, to id: RecordID, depth: Int
     ) async throws {
@@ -133,9 +132,9 @@ struct ChangePlanner {
         }
     }
 
-    /// The id of an entity that is there, by its address.
+    /// Returns the id of an existing entity by its address.
     ///
-    /// - Throws: ``Refusal`` (400) for an address of something else, and of what the request may not see.
+    /// - Throws: ``Refusal`` (400) for the address of anything else, or outside of the request's scope.
     func id(_ address: String, in set: EntitySet) async throws -> RecordID {
         let place = try await Navigator(call: call, operations: []).place(try call.segments(of: address))
         guard case .entity(let found, let id, _) = place.subject, place.suffix == nil, found.name == set.name else {
@@ -155,7 +154,7 @@ struct ChangePlanner {
         return set
     }
 
-    /// The id of a new entity: the one that the body gives, or one that is made now.
+    /// Returns the id of a new entity: from the body, or newly made.
     private func newID(_ set: EntitySet, _ given: JSON?) async throws -> RecordID {
         if let given, !set.hasIntegerIDs {
             guard let id = given.textID else { throw Refusal(.badRequest, "an id is a text") }

@@ -1,11 +1,11 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// What a body says of an entity: its properties, and which other entities it is linked to or brings along.
+/// The parsed body of an entity: its properties, its links, and its new related entities.
 struct EntityBody: Sendable {
-    /// What a body has for a navigation property.
+    /// The body's value of a navigation property.
     enum Linked: Sendable {
-        /// The addresses of entities that are there.
+        /// The addresses of existing entities.
         case addresses([String])
         /// New entities.
         case entities([JSON])
@@ -21,12 +21,12 @@ struct EntityBody: Sendable {
 
     /// Reads the body of a request.
     ///
-    /// - Throws: ``Refusal``: 400 for what is no entity of the set, 415 for what is not JSON.
+    /// - Throws: ``Refusal``: 400 for an invalid entity, 415 for another format than JSON.
     init(_ call: ServiceCall, _ set: EntitySet) throws {
         try self.init(Self.document(call), call, set)
     }
 
-    /// The JSON of a body, without the wrapper that some clients of v2 put around it.
+    /// Returns the JSON of a body, without the wrapper of some v2 clients.
     static func document(_ call: ServiceCall) throws -> JSON {
         let type = call.head.headerFields[.contentType]?.prefix { $0 != ";" }.lowercased() ?? "application/json"
         guard type == "application/json" || type.hasSuffix("+json") && type.hasPrefix("application/") else {
@@ -44,7 +44,7 @@ struct EntityBody: Sendable {
         for (name, value) in json.members ?? [] {
             let text = name.text
             if let at = text.firstIndex(of: "@") {
-                // Of the annotations only links say something.
+                // Only links matter among the annotations.
                 guard ["odata.bind", "bind"].contains(text[text.index(after: at)...]) else { continue }
                 guard let link = set.link(String(text[..<at])) else { throw Self.unknown(String(text[..<at]), set) }
                 links.append((link, .addresses(try Self.addresses(value, link))))
@@ -60,7 +60,7 @@ struct EntityBody: Sendable {
         }
     }
 
-    /// Refuses an entity that says of itself that it is of another set's type.
+    /// Refuses an entity with the type of another set.
     private static func checkType(of json: JSON, _ call: ServiceCall, _ set: EntitySet) throws(Refusal) {
         let written = call.version == .v2 ? json["__metadata"]?["type"] : json["@odata.type"] ?? json["@type"]
         let own = "\(call.model.namespace).\(set.name)"
@@ -90,7 +90,7 @@ struct EntityBody: Sendable {
         return addresses
     }
 
-    /// What stands in the place of a navigation property; nil for what only says where it leads.
+    /// Reads the value of a navigation property; nil for a deferred link.
     private static func linked(_ value: JSON, _ link: EntitySet.Link, _ version: ServiceVersion) throws -> Linked? {
         if value.isNull, !link.isCollection { return Linked.none }
         if value["__deferred"] != nil { return nil }
@@ -106,7 +106,7 @@ struct EntityBody: Sendable {
         return .addresses(references)
     }
 
-    /// The address that an object consists of; nil for an entity.
+    /// Returns the address of a reference object; nil for an entity.
     static func reference(_ json: JSON, _ version: ServiceVersion) -> String? {
         if version == .v2 {
             let isReference = json.count == 1

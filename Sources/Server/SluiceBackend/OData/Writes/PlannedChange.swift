@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-/// One change of one record, as the tables' own routes carry it out.
+/// One change of one record, executed like a request to the tables' own routes.
 struct PlannedChange: Sendable {
     enum Kind: Sendable {
         case insert
@@ -12,7 +12,7 @@ struct PlannedChange: Sendable {
     let set: EntitySet
     let kind: Kind
     var request: TableRequest
-    /// The link of the entity before that a new one belongs to, for the answer.
+    /// The owner's link to a new related entity, for the answer.
     var link: String?
 
     func carryOut() async throws -> Reply {
@@ -25,19 +25,19 @@ struct PlannedChange: Sendable {
     }
 }
 
-/// What a request changes: one record, or several that are written in one transaction.
+/// The changes of a request: one record, or several in one transaction.
 struct PlannedWrite: Sendable {
     var changes: [PlannedChange]
-    /// Which of the changes the answer is about.
+    /// The index of the change that is answered.
     var main: Int
-    /// Makes the answer of the answers to all of the changes.
+    /// Makes the answer from the replies to all changes.
     var answer: @Sendable ([Reply]) throws -> ODataReply
-    /// The id of the entity that is made; nil where none is.
+    /// The id of the new entity; nil if there is none.
     var newID: RecordID?
-    /// Whether the request has an id by which a repeat is known, as refusals say too.
+    /// Whether the request has a repeatability id, which refusals confirm too.
     var isRepeatable = false
 
-    /// Carries the changes out by themselves.
+    /// Executes the changes on their own.
     func reply() async throws -> ODataReply {
         do {
             return try await alone()
@@ -60,7 +60,7 @@ struct PlannedWrite: Sendable {
         return try answer(try await replies(writes, first: 0))
     }
 
-    /// Carries the changes out together with others; `first` is the number of the first of them.
+    /// Executes the changes together with others; `first` is the index of the first change in the group.
     func replies(_ writes: WriteGroup, first: Int) async throws -> [Reply] {
         let results = await withTaskGroup(of: (Int, Result<Reply, any Error>).self) { tasks in
             for (index, change) in changes.enumerated() {
@@ -81,7 +81,7 @@ struct PlannedWrite: Sendable {
             for await result in tasks { results.append(result) }
             return results.sorted { $0.0 < $1.0 }.map(\.1)
         }
-        // The reason is the refusal that took the others with it.
+        // The reported reason is the refusal that ended the others.
         let failures = results.compactMap { result -> (any Error)? in
             if case .failure(let error) = result { error } else { nil }
         }

@@ -18,14 +18,15 @@ struct WriteRoutes: Sendable {
         }
     }
 
-    /// What the request changes, and how it is answered.
+    /// Plans the request's changes and its answer.
     ///
-    /// - Parameter knowsID: whether the id of a new entity is to be known before it is made: a change set refers to it.
+    /// - Parameter knowsID: whether the id of a new entity must be assigned before the insert, because a change set
+    ///   refers to it.
     func write(_ place: Place, knowsID: Bool = false) async throws -> PlannedWrite {
         try checkCondition(place)
         var write = try await planned(place, knowsID)
         guard let set = write.changes.first?.set else { throw Refusal.missing }
-        // The id of the request is of what came, and not of what is made of it.
+        // The request's id belongs to the original request, not to the changes made from it.
         let whole = TableRequest(
             served: call.served, table: set.table, wire: version.wire, target: call.target, request: call.request)
         guard let repeatable = try RepeatableRequest(whole) else { return write }
@@ -42,7 +43,7 @@ struct WriteRoutes: Sendable {
         return write
     }
 
-    /// Refuses a change of what is there without `If-Match`, where that is the rule (RFC 6585, section 3).
+    /// Refuses a change of an entity without `If-Match`, if the service requires it (RFC 6585, section 3).
     private func checkCondition(_ place: Place) throws {
         guard service.rules.requiresIfMatch, call.method != .post, call.head.headerFields[.ifMatch] == nil else {
             return
@@ -105,7 +106,7 @@ struct WriteRoutes: Sendable {
         return PlannedWrite(changes: changes, main: main, answer: answer, newID: changes[main].request.newID)
     }
 
-    /// Shows with a new entity those that it brought along.
+    /// Adds the new related entities to the answer of a new entity.
     private static func expand(_ entity: inout Entity, _ changes: [PlannedChange], _ replies: [Reply]) {
         for (change, reply) in zip(changes, replies) {
             guard let name = change.link, let link = entity.set.link(name), link.target == change.set.name,
@@ -126,7 +127,7 @@ struct WriteRoutes: Sendable {
         }
     }
 
-    /// The answer to a change: nothing, or the entity where the client would have it. Clients of v2 know 204 alone.
+    /// Returns the answer to a change: empty, or the entity if the client prefers it. Clients of v2 only know 204.
     private func changed(_ planner: ChangePlanner, _ main: Int, _ set: EntitySet) -> PlannedWrite {
         PlannedWrite(changes: planner.changes, main: main) { replies in
             let entity = Entity(set, reply: replies[main])
@@ -142,7 +143,7 @@ struct WriteRoutes: Sendable {
         }
     }
 
-    /// The answer that says nothing.
+    /// Returns the empty answer.
     private func done(_ planner: ChangePlanner, _ main: Int) -> PlannedWrite {
         PlannedWrite(changes: planner.changes, main: main) { replies in
             ODataReply(.noContent).tagged(replies[main].headers[.eTag])
@@ -170,7 +171,7 @@ struct WriteRoutes: Sendable {
             }
             value = given
         }
-        // A text was read by its type already; v2 writes times in another form.
+        // A plain text was already parsed by its type; v2's JSON has times in another form.
         let written = isValue ? ValueForm.written(value, property, version) : value
         let body = try EntityBody(JSON(members: [(name, written)]), call, set)
         var planner = ChangePlanner(call)
@@ -216,7 +217,7 @@ struct LinkWrites {
         try planner.refer(set, id, by: step.link.column, to: nil, isMain: false)
     }
 
-    /// The address in the body.
+    /// Reads the address in the body.
     private func address() throws -> String {
         guard let address = EntityBody.reference(try EntityBody.document(call), call.version) else {
             throw Refusal(

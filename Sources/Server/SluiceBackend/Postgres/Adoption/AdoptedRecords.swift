@@ -2,7 +2,8 @@ internal import Foundation
 internal import SluiceCore
 internal import SluicePostgres
 
-/// The records of an adopted table: read from the copy, written to the operator's table, whose triggers write the copy.
+/// The records of an adopted table: read from the copy, and written to the operator's table. Its triggers write the
+/// copy.
 struct AdoptedRecords: RecordStorage {
     private let table: AdoptedTable
     private let copy: PostgresRecords
@@ -96,14 +97,14 @@ struct AdoptedRecords: RecordStorage {
             if isLiving { try removeRow(id, connection) }
             return try copy.put(record, on: connection)
         }
-        // The triggers stamp by what the catalog's tables say.
+        // The triggers read the counters from the catalog's tables.
         try connection.settle()
         if isLiving, let old {
             try update(id, record, old, connection)
         } else {
             try insert(id, record, connection)
         }
-        // The operator's own triggers and types may have made something else of it.
+        // The operator's own triggers and types may have changed the record.
         guard var stored = try copy.record(id, on: connection), stored[SystemColumn.deleted]?.bool != true else {
             throw refusal("the database's own rules did not take the record", id)
         }
@@ -122,7 +123,8 @@ struct AdoptedRecords: RecordStorage {
         try copy.delete(ids, on: connection)
     }
 
-    /// Writes the properties that differ, so that nothing else of the operator's row is touched, or rounded.
+    /// Writes only the changed properties, so that the other columns of the operator's row are neither changed nor
+    /// rounded.
     private func update(
         _ id: RecordID, _ record: JSON, _ old: JSON, _ connection: any StorageConnection
     ) throws {
@@ -157,7 +159,7 @@ struct AdoptedRecords: RecordStorage {
         try PostgresRecords.postgres(connection).query(sql, values).changed
     }
 
-    /// The id as the key column takes it.
+    /// Returns the id in the key column's form.
     private func key(_ id: RecordID) throws -> SQLValue {
         if table.keyType == "uuid" {
             guard let uuid = UUID(uuidString: id.text), uuid.uuidString.lowercased() == id.text else {
@@ -167,20 +169,20 @@ struct AdoptedRecords: RecordStorage {
         return .text(id.text)
     }
 
-    /// The value as the operator's column takes it.
+    /// Returns the value in the operator's column's form.
     private func value(_ value: JSON, _ column: AdoptedTable.Column, _ id: RecordID) throws -> SQLValue {
         if value == .null { return .null }
         if column.type == .json, !PostgresJSON.isBounded(value) {
             throw refusal("the column \(column.name) would write a number out with more than a thousand digits", id)
         }
-        // The operator's column has the document itself.
+        // The operator's column holds the plain document.
         let stored =
             column.type == .json && [.array, .object].contains(value.kind)
             ? .text(value.description) : PostgresColumns.stored(value, column.type).value
         switch stored {
         case .null, .blob:
             throw refusal("the column \(column.name) holds values of the type \(column.type.rawValue) alone", id)
-        // As texts, which become what the column is without being rounded on the way.
+        // Numbers are sent as texts, which the server converts to the column's type without rounding.
         case .integer(let number): return .text(String(number))
         case .real(let number): return .text(String(number))
         case .text(let text): return .text(text)

@@ -1,27 +1,27 @@
 internal import SluiceCore
 
-/// A table of the operator's that the backend serves: where it is, and how its columns are mapped.
+/// An operator's table served by the backend: its place, and the mapping of its columns.
 ///
-/// The operator's table stays as it is. Beside it is a copy in the form of the backend's own tables, with versions, times
-/// and tombstones. Triggers keep it equal, in the transactions that write the operator's table.
+/// The operator's table stays as it is. A copy has the form of the backend's own tables, with versions, times and
+/// tombstones. Triggers update the copy in the transactions that write the operator's table.
 struct AdoptedTable: Sendable, Hashable {
-    /// A column that is served.
+    /// A served column.
     struct Column: Sendable, Hashable {
         /// The property, and the column of the operator's table.
         var name: PropertyName
         var type: TableSchema.ColumnType
-        /// The operator's type, as PostgreSQL names it.
+        /// The operator's type by its PostgreSQL name.
         var held: String
     }
 
-    /// The name by which it is served, and its own.
+    /// The table's served name, and its name in the database.
     var name: String
-    /// The schema in which it is.
+    /// The table's schema.
     var schema: String
     /// The column of the primary key, and its type.
     var key: String
     var keyType: String
-    /// What gives the next key, as SQL; nil where clients make ids.
+    /// The SQL expression for the next key; nil if clients choose ids.
     var nextKey: String?
     /// Whether a delete leaves a tombstone.
     var softDelete: Bool
@@ -32,10 +32,10 @@ struct AdoptedTable: Sendable, Hashable {
 
     static let numbers = ["smallint", "integer", "bigint"]
     private static let texts = ["text", "character varying", "character", "uuid", "numeric"]
-    /// Types of keys that ids can be.
+    /// The key types that can serve as ids.
     static let keys = numbers + ["text", "character varying", "uuid"]
 
-    /// The types of the database that a declared type can show.
+    /// The database types that each declared type can represent.
     static func types(_ type: TableSchema.ColumnType) -> [String] {
         switch type {
         case .string: texts
@@ -47,7 +47,7 @@ struct AdoptedTable: Sendable, Hashable {
         }
     }
 
-    /// Asks whether a table, by its quoted name, has row level security.
+    /// Checks a table, by its quoted name, for row level security.
     static let rowSecuritySQL = "SELECT relrowsecurity FROM pg_class WHERE oid = to_regclass($1)"
     static let rowSecurityReason =
         "the table has row level security, and what is served is a copy, which its policies do not guard; leave it "
@@ -58,7 +58,7 @@ struct AdoptedTable: Sendable, Hashable {
     /// A name with its quotes.
     static func quoted(_ name: String) -> String { SQLDialect.postgres.quoted(name) }
 
-    /// A text as a constant, whatever the server's settings are.
+    /// Returns a text as an SQL constant that is valid under any server settings.
     static func constant(_ text: String) -> String {
         let doubled = text.replacing("'", with: "''")
         return doubled.utf8.contains(UInt8(ascii: "\\"))
@@ -71,10 +71,10 @@ struct AdoptedTable: Sendable, Hashable {
     var copy: String { Self.own("sluice_copy_", name) }
     /// The name of the triggers' function, without quotes.
     var function: String { Self.own("sluice_adopt_", name) }
-    /// The name of the function that reads documents which `jsonb` may not have, without quotes.
+    /// The name of the function that converts documents to `jsonb`, without quotes.
     var documentFunction: String { Self.own("sluice_json_", name) }
 
-    /// A name of the backend's for something of the table, in the 63 bytes that names have.
+    /// Returns the backend's name for an object of the table, within PostgreSQL's 63 bytes.
     private static func own(_ prefix: String, _ name: String) -> String {
         let whole = prefix + name
         if whole.utf8.count <= 63 { return whole }
@@ -83,7 +83,7 @@ struct AdoptedTable: Sendable, Hashable {
 
     // MARK: In the catalog
 
-    /// As the catalog keeps it.
+    /// The table's JSON in the catalog.
     var json: JSON {
         var json: JSON = [
             "schema": JSON(schema), "key": JSON(key), "keyType": JSON(keyType), "softDelete": JSON(softDelete),
@@ -106,7 +106,7 @@ struct AdoptedTable: Sendable, Hashable {
         self.columns = columns
     }
 
-    /// Reads what the catalog has.
+    /// Reads the catalog's JSON.
     init(_ name: String, _ text: String) throws {
         let json = try JSON(parsing: text)
         guard let schema = json["schema"]?.string, let key = json["key"]?.string,
@@ -125,7 +125,7 @@ struct AdoptedTable: Sendable, Hashable {
             softDelete: softDelete, columns: columns)
     }
 
-    /// The adopted table of that name that the catalog has.
+    /// Reads the adopted table of that name from the catalog.
     static func find(_ name: String, _ connection: any StorageConnection) throws -> AdoptedTable? {
         let rows = try connection.run("SELECT adopted FROM sluice_tables WHERE name = $1", [.text(name)])
         guard case .text(let text)? = rows.first?.first else { return nil }

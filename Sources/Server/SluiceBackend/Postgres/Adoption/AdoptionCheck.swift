@@ -1,7 +1,7 @@
 internal import SluiceCore
 internal import SluicePostgres
 
-/// Looks at a table of the operator's, and refuses what cannot be adopted, with the reason.
+/// Examines an operator's table, and refuses an unsuitable one with the reason.
 struct AdoptionCheck {
     let connection: PostgresConnection
     let rules: BackendConfiguration.Table
@@ -18,7 +18,7 @@ struct AdoptionCheck {
         return home
     }
 
-    /// The adopted table, as it will be.
+    /// Returns the description of the table after the adoption.
     func table() throws -> AdoptedTable {
         guard let key = rules.key else { throw refusal("the configuration names no key column of the table (key:)") }
         try checkCatalog()
@@ -41,7 +41,7 @@ struct AdoptionCheck {
         return table
     }
 
-    /// What is in the copy: the columns, and those of the server.
+    /// Returns the copy's columns: the declared ones and the server's.
     func copied() throws -> TableSchema {
         try StoreRules.merge(TableSchema(name, columns: rules.storedColumns + SystemColumn.declared), into: nil)
     }
@@ -95,11 +95,11 @@ struct AdoptionCheck {
     /// A column of the operator's.
     private struct Found {
         var type: String
-        /// Whether it is one of a few texts that were declared.
+        /// Whether the type is an enumeration.
         var isEnumeration: Bool
         var isGenerated: Bool
         var isIdentity: Bool
-        /// What it gets where nothing is said, as SQL.
+        /// The column's default, as SQL.
         var usual: String?
     }
 
@@ -145,7 +145,7 @@ struct AdoptionCheck {
         }
     }
 
-    /// What gives new keys.
+    /// Returns the source of new keys.
     private func nextKey(_ found: Found, _ key: String, _ schema: String) throws -> String? {
         let isNumber = AdoptedTable.numbers.contains(found.type)
         guard isNumber == (rules.ids == .integer) else {
@@ -168,7 +168,7 @@ struct AdoptionCheck {
         return "nextval(\(AdoptedTable.constant(sequence))::regclass)"
     }
 
-    /// Refuses keys that no client takes for ids.
+    /// Refuses keys that are invalid as ids.
     private func checkIDs(_ table: AdoptedTable) throws {
         let key = AdoptedTable.quoted(table.key)
         let isNone =
@@ -185,7 +185,7 @@ struct AdoptionCheck {
         }
     }
 
-    /// Refuses where the names of what is added are taken.
+    /// Refuses if a name of the adoption's objects is taken.
     private func checkNames(_ table: AdoptedTable, _ oid: Int64) throws {
         if try connection.query("SELECT to_regclass($1) IS NOT NULL", [.text(AdoptedTable.quoted(table.copy))])
             .text(0, 0) == "t"

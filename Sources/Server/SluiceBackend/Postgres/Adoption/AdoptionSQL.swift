@@ -1,6 +1,6 @@
 internal import SluiceCore
 
-/// The statements that adopt a table, and those that undo it.
+/// The statements that adopt a table or undo the adoption.
 struct AdoptionSQL {
     private let table: AdoptedTable
     /// The columns of the copy.
@@ -8,9 +8,10 @@ struct AdoptionSQL {
     /// The schema of the backend's own tables.
     private let home: String
 
-    /// How far apart rows that one statement writes are stamped: ten a millisecond, so that they page well, in ticks.
+    /// The distance in ticks of the times of one statement's rows: ten a millisecond, so that pages can begin between
+    /// them.
     private static let step = 1000
-    /// What the triggers are called, with the events that they stand for.
+    /// The names of the triggers with their events.
     private static let triggers = [
         ("before", "BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE", ""),
         ("insert", "AFTER INSERT", "REFERENCING NEW TABLE AS sluice_new "),
@@ -32,7 +33,7 @@ struct AdoptionSQL {
 
     // MARK: Adopting
 
-    /// What adopts the table, in one transaction that holds the lock on the counter.
+    /// The statements of the adoption, for one transaction with the lock on the counter.
     var adopting: [String] {
         ["LOCK TABLE \(table.place) IN SHARE ROW EXCLUSIVE MODE", PostgresRecords(copied, table.copy).createSQL]
             + documentSQL + [functionSQL]
@@ -42,7 +43,7 @@ struct AdoptionSQL {
             } + [copySQL, noteSQL, counterSQL]
     }
 
-    /// The rows that there are, each with a version and a time.
+    /// Copies the existing rows, each with a version and a time.
     private var copySQL: String {
         let stamps = Stamps(epoch: "s.epoch", number: "s.number", time: "s.time")
         return """
@@ -53,7 +54,8 @@ struct AdoptionSQL {
             """
     }
 
-    /// The copy's columns in the catalog. Tokens of an earlier adoption have not heard of what was deleted since.
+    /// Stores the copy's columns in the catalog. Tokens of an earlier adoption become invalid, because later deletes
+    /// are unknown.
     private var noteSQL: String {
         let columns = JSON(copied.columns.map { JSON([JSON($0.name), JSON($0.type.rawValue)]) }).description
         let ticks: (String) -> String = { "(extract(epoch FROM \($0)(\"updatedAt\")) * 1000000)::bigint * 10" }
@@ -69,8 +71,8 @@ struct AdoptionSQL {
 
     private static let now = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 10"
 
-    /// The expression that makes `jsonb` of a column of the type `json`: NULL where `jsonb` has no such document. A trigger must not be
-    /// in the way of the operator's own SQL.
+    /// The expression that converts a `json` column to `jsonb`: NULL if `jsonb` cannot hold the document, because a
+    /// trigger must not break the operator's own SQL.
     private var documentSQL: [String] {
         guard table.columns.contains(where: { $0.held == "json" }) else { return [] }
         return [
@@ -92,7 +94,7 @@ struct AdoptionSQL {
 
     private var functionSQL: String {
         let body = body
-        // No name of the operator's ends the text.
+        // The delimiter occurs in no name of the operator's.
         var tag = "$sluice$"
         while body.contains(tag) { tag = "$sluice_\(tag.dropFirst())" }
         return """
@@ -102,7 +104,7 @@ struct AdoptionSQL {
             """
     }
 
-    /// Takes the lock that all who write take, before any row is changed; then stamps what was changed.
+    /// The function's body: takes the writers' lock before any row is changed, and then stamps the changed rows.
     private var body: String {
         let key = "\(AdoptedTable.quoted(table.key))::text COLLATE \"C\" AS id"
         let left = "SELECT \(key) FROM sluice_old"
@@ -139,7 +141,7 @@ struct AdoptionSQL {
             """
     }
 
-    /// What becomes of rows that are no more: tombstones, or nothing, of which old tokens are told.
+    /// The statements for deleted rows: they make tombstones, or remove the rows and invalidate old tokens.
     private func removal(of ids: String) -> String {
         guard table.softDelete else {
             return """
@@ -165,7 +167,7 @@ struct AdoptionSQL {
             """
     }
 
-    /// Puts rows of the operator's table into the copy. What is equal there stays as it is.
+    /// Copies rows of the operator's table into the copy. Equal rows stay unchanged.
     private func insert(from source: String, _ stamps: Stamps, and more: String) -> String {
         let key = "t.\(AdoptedTable.quoted(table.key))"
         let own = table.columns.map { AdoptedTable.quoted($0.name.text) }
@@ -193,20 +195,20 @@ struct AdoptionSQL {
             """
     }
 
-    /// The value of the operator's column in the form that the copy has. What that form cannot hold is NULL: a trigger
-    /// must not be in the way of the operator's own SQL.
+    /// Returns the expression of the operator's column in the copy's form. A value that the form cannot hold becomes
+    /// NULL, because a trigger must not break the operator's own SQL.
     private func shown(_ column: AdoptedTable.Column) -> String {
         let place = "t.\(AdoptedTable.quoted(column.name.text))"
         switch column.type {
         case .string: return "\(place)::text"
         case .integer: return "\(place)::bigint"
-        // Neither infinities nor what is no number. What is nearer to zero than doubles are is zero.
+        // Infinities and NaN become NULL. Values below the range of doubles become zero.
         case .real:
             return "CASE WHEN abs(\(place)) < 1e-300 THEN 0 "
                 + "WHEN abs(\(place)) < 1e300 THEN \(place)::double precision END"
         case .boolean: return place
         case .date:
-            // The years that times have.
+            // Times have the years 1 to 9999.
             let isInside = "\(place) >= '0001-01-01' AND \(place) < '10000-01-01'"
             switch column.held {
             case "date": return "CASE WHEN \(isInside) THEN \(place)::timestamp AT TIME ZONE 'UTC' END"
@@ -219,7 +221,7 @@ struct AdoptionSQL {
         }
     }
 
-    /// Versions and times of rows that have a number `i`, from 1 on.
+    /// The versions and times of rows with a number `i`, from 1 on.
     private struct Stamps {
         var epoch: String
         var number: String
@@ -241,7 +243,7 @@ struct AdoptionSQL {
 
     // MARK: Undoing
 
-    /// What takes everything away again that adopting brought.
+    /// The statements that undo the adoption.
     var undoing: [String] {
         Self.triggerNames.map { "DROP TRIGGER IF EXISTS \($0) ON \(table.place)" } + [
             "DROP FUNCTION \(function)", "DROP FUNCTION IF EXISTS \(document)(json)",

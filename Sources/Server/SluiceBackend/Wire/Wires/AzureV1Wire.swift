@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 extension ServerWire {
-    /// Azure Mobile Services: system columns begin with two underscores and come when asked for.
+    /// Azure Mobile Services: system columns begin with two underscores and are sent only on request.
     static let azureV1 = ServerWire(
         name: "azure-v1", names: SystemNames(prefix: "__"), givesSystemColumnsOnRequest: true, showsIntegerIDs: true,
         reserved: .refused,

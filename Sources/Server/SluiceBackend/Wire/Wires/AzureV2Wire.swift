@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 extension ServerWire {
-    /// Azure Mobile Apps, `ZUMO-API-VERSION` 2.0: as the Node and .NET servers answer.
+    /// Azure Mobile Apps, `ZUMO-API-VERSION` 2.0: with the answers of the Node and .NET servers.
     static let azureV2 = ServerWire(
         name: "azure-v2", names: SystemNames(), showsIntegerIDs: true, reserved: .refused, refusesUnknownColumns: false,
         patches: true,

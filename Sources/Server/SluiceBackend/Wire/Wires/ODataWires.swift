@@ -1,11 +1,10 @@
 internal import HTTPTypes
 
 extension ServerWire {
-    /// Tables as OData v2 sees them: the version is the entity tag, tombstones are not there, and every property has
-    /// been declared.
+    /// Tables in OData v2: the version is the entity tag, tombstones are hidden, and every property is declared.
     static let odataV2 = odata("odata-v2", refusesUnknownColumns: true)
 
-    /// Tables as OData v4 sees them: as v2 does, with properties that nobody declared.
+    /// Tables in OData v4: as in v2, but with undeclared properties.
     static let odataV4 = odata("odata-v4", refusesUnknownColumns: false)
 
     private static func odata(_ name: String, refusesUnknownColumns: Bool) -> ServerWire {

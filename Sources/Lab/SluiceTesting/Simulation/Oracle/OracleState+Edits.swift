@@ -171,7 +171,9 @@ extension OracleState {
     /// Whether the change sends the server's own property from an earlier version, as a decision to send the whole
     /// record does. Then the server's record equals neither the sent record nor its base.
     private func sendsFormerAuthor(_ conflict: Conflict) -> Bool {
-        keepsAuthors && conflict.client?[SimulatedServer.author] != conflict.base?[SimulatedServer.author]
+        keepsAuthors
+            && (conflict.client?[SimulatedServer.author] != conflict.base?[SimulatedServer.author]
+                || conflict.operation.sent.contains { $0.final[SimulatedServer.author] != nil })
     }
 
     /// Whether a hook has hidden a field of the server's record, so that the record is not recognised as unchanged.

@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb
+.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb setup-postgres
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -23,7 +23,7 @@ test-peers: setup
 	@.ci/peers
 
 # The backend's suites on a PostgreSQL server of their own: see docs/backend-postgres.md for what passes.
-test-postgres: setup
+test-postgres: setup-postgres
 	$(SWIFT) build --build-tests
 	@.ci/postgres
 	@SLUICE_TEST_BACKENDS=4 .ci/postgres --pooler
@@ -37,12 +37,12 @@ test-postgres: setup
 	@.ci/postgres Tests/Postgres/full.sh
 
 # 100,000 writes through four processes on PostgreSQL while readers pull; and that the test finds out where the order is lost.
-postgres-order: setup
+postgres-order: setup-postgres
 	$(SWIFT) build --product sluice
 	@WRITES=100000 PLANTED_WRITES=20000 .ci/postgres Tests/Postgres/order.sh
 
 # Processes and the database are killed 500 times under load.
-postgres-kills: setup
+postgres-kills: setup-postgres
 	$(SWIFT) build --product sluice
 	@CYCLES=500 .ci/postgres Tests/Postgres/kills.sh
 
@@ -65,7 +65,7 @@ format:
 # the package manager look again for files that were added to Sluice since. ONLY=live has two daemons and a server instead:
 # how long changes take between them at 100 a second, and what 10,000 idle streams cost. ONLY=load has a server hold 10,000
 # idle connections while 200 write.
-bench: setup
+bench: setup-postgres
 ifeq ($(ONLY),live)
 	$(SWIFT) build -c release --product sluice
 	@SLUICE=.build/release/sluice .ci/daemon live 2000 10000
@@ -121,7 +121,7 @@ soak: setup
 	@.ci/daemon soak "$(or $(SECONDS),3600)" "$(SEED)"
 
 # One server with five devices and churn, on SQLite and then on PostgreSQL: make soak-devices SECONDS=3600.
-soak-devices: setup
+soak-devices: setup-postgres
 	$(SWIFT) build --product sluice
 	@.ci/daemon devices "$(or $(SECONDS),3600)" "$(SEED)"
 	@.ci/postgres .ci/daemon devices "$(or $(SECONDS),3600)" "$(SEED)"
@@ -157,3 +157,7 @@ try-deb: setup
 
 setup:
 	@.ci/setup
+
+# What only the tests on PostgreSQL need besides.
+setup-postgres: setup
+	@.ci/setup postgres

@@ -75,11 +75,12 @@ final class ServiceExchange: Sendable {
 
     /// Sends a request. The body of a refusal becomes JSON with the service's message, in any format.
     func send(_ request: Request) async throws -> Response {
-        var response = try await passed(request)
+        var (response, used) = try await passed(request)
         let isChange = request.head.method != .get && request.head.method != .head
         if isChange, response.status == 403, Self.wantsToken(response) {
-            let used = Self.csrf.flatMap { request.head.headerFields[$0] } ?? state.withLock { $0.token }
-            if try await freshToken(insteadOf: used, for: request) != nil { response = try await passed(request) }
+            if try await freshToken(insteadOf: used, for: request) != nil {
+                response = try await passed(request).response
+            }
         }
         return told(response)
     }
@@ -105,8 +106,9 @@ final class ServiceExchange: Sendable {
     /// are not kept.
     func passedElsewhere(_ request: Request) async throws -> Response { try await inner.send(request) }
 
-    /// Sends a request unchanged except for the service's cookies and token.
-    func passed(_ request: Request) async throws -> Response {
+    /// Sends a request unchanged except for the service's cookies and token, and returns the token that went with it: by
+    /// the time of the answer another task may have fetched the next one.
+    private func passed(_ request: Request) async throws -> (response: Response, token: String?) {
         var request = request
         let (token, cookies) = state.withLock { ($0.token, $0.cookies) }
         if !cookies.isEmpty {
@@ -120,7 +122,7 @@ final class ServiceExchange: Sendable {
         noteGiven(token, cookies)
         let response = try await inner.send(request)
         keepCookies(of: response)
-        return response
+        return (response, Self.csrf.flatMap { request.head.headerFields[$0] })
     }
 
     private func noteGiven(_ token: String?, _ cookies: [String: String]) {
@@ -173,7 +175,7 @@ final class ServiceExchange: Sendable {
         // With the slash at the end: some services redirect without it, and the token is lost.
         var fetch = self.request(.get, endpoint.path + "/", for: request, fields: [("X-CSRF-Token", "Fetch")])
         fetch.context = RequestContext(source: request.context.source, limits: request.context.limits)
-        let response = try await passed(fetch)
+        let response = try await passed(fetch).response
         let token = Self.csrf.flatMap { response.head.headerFields[$0] }
             .flatMap { $0.isEmpty || $0.lowercased() == "required" ? nil : $0 }
         state.withLock { $0.token = token }

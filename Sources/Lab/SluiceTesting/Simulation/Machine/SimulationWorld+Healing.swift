@@ -73,9 +73,8 @@ extension SimulationWorld {
     /// lost.
     private func checkEffort(_ requests: [Int], _ operations: [Int]) {
         guard parts.configuration.conflictHandlers.isEmpty, parts.configuration.quirk == nil else { return }
-        // The description and the token of an OData service are requested too, the token also beside a batch, and rows are
-        // read that it does not return.
-        let (times, ofService) = parts.server.service == nil ? (3, 0) : (5, 6)
+        // The description and the token of an OData service are requested too, and rows are read that it does not return.
+        let (times, ofService) = parts.server.service == nil ? (3, 0) : (5, 4)
         // An expired token makes all requests refused that are under way together.
         let besides = ofService + (parts.setting.usesTokens ? parts.setting.concurrency - 1 : 0)
         for device in devices.indices where requests[device] > times * (operations[device] + 1) + besides {

@@ -40,7 +40,7 @@ import Testing
         let check = await PluginCheck(folder: plugin).run()
         #expect(check.isGood, "\(check.lines)")
         let fixtures = await FixtureRunner(try PluginBundle(folder: plugin)).run()
-        #expect(fixtures.isGood && fixtures.results.count == 1, "\(fixtures.lines)")
+        #expect(fixtures.isGood && fixtures.results.count == 3, "\(fixtures.lines)")
 
         var configuration = try BackendConfiguration(file: "\(folder)/backend.yaml")
         configuration.database = .memory

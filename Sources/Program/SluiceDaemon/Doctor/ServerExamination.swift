@@ -58,7 +58,7 @@ package struct ServerExamination: Sendable {
         }
         if let failure { return Self.failure(failure, table) }
         // A login page has a good status too.
-        _ = try client.dialect.page(in: response, for: request.context, requiresIDs: false)
+        _ = try client.dialect.page(in: response, for: request.context, requiresIDs: false, setsAside: true)
         return Finding(.server, "server", .good, "answers for \(table) with \(client.dialect.name)")
     }
 

@@ -48,7 +48,8 @@ package struct ClientSession: Sendable {
             let lost = await session.plugins?.metrics.lostDecisions ?? 0
             if lost > 0 {
                 let text = "\(lost.counted("decision")) of plugins could not be written to the file of decisions"
-                FileHandle.standardError.write(Data("sluice: \(text)\n".utf8))
+                // Standard error may be closed: the command's own result stands all the same.
+                try? FileHandle.standardError.write(contentsOf: Data("sluice: \(text)\n".utf8))
             }
             try await session.close()
             return result

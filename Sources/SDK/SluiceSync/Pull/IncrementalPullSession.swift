@@ -53,6 +53,8 @@ struct IncrementalPullSession: Sendable {
     private(set) var misreadsTimes = false
     /// Whether the server refuses `$skip`, so that rows of one time cannot be read page by page.
     private(set) var refusesSkip = false
+    /// Whether the last request asked the server to leave rows out.
+    private var asksToSkip = false
     private var repeated = RepeatedRows()
     /// The number of consecutive passes through the group with a row shown twice, and so perhaps another one missed.
     private var doubledPasses = 0
@@ -110,13 +112,13 @@ struct IncrementalPullSession: Sendable {
                 return takeRow([])
             } else if pages.asksForOthers {
                 pages.goOn()
-            } else if case .page(skip: 1...) = pages.question, error.code == .rejected {
-                refusesSkip = true
-                return readAll()
+            } else if asksToSkip {
+                return giveUpSkipping()
             } else {
                 return finish(error)
             }
             return request()
+        case (.waiting, .failed(let error)) where error.status == 501 && asksToSkip: return giveUpSkipping()
         case (_, .failed(let error)): return finish(error)
         default: return finish(SluiceError(.brokenProtocol, "the pull got an event that does not fit its state"))
         }
@@ -127,9 +129,15 @@ struct IncrementalPullSession: Sendable {
         return .finish(error)
     }
 
+    private mutating func giveUpSkipping() -> PullEffect {
+        refusesSkip = true
+        return readAll()
+    }
+
     private mutating func request() -> PullEffect {
         if isOver { return finish(nil) }
         state = .waiting
+        asksToSkip = false
         if case .checking(let check) = keyset { return .request(check.request) }
         if sortCheck.isAsking { return .request(sortCheck.request) }
         if case .proven = keyset, let from = group.time, let id = group.lastID {
@@ -139,6 +147,7 @@ struct IncrementalPullSession: Sendable {
         }
         switch pages.question {
         case .page(let skip):
+            asksToSkip = skip > 0
             // One row of a page is already known unless the page begins the group.
             return .request(
                 PullRequest(

@@ -23,9 +23,10 @@ package enum ServerMessage {
 
     /// Whether the body is a web page, as a proxy or a login page sends it.
     package static func isWebPage(_ response: Response) -> Bool {
-        let start = response.body.bytes.lazy.drop { !(0x21...0x7E).contains($0) }.prefix(14)
-        let text = String(decoding: start, as: UTF8.self).lowercased()
-        return ["<!doctype html", "<html", "<head", "<body"].contains { text.hasPrefix($0) }
+        guard isMarkup(response) else { return false }
+        // A declaration or a comment may come first.
+        let start = String(decoding: response.body.bytes.prefix(1024), as: UTF8.self).lowercased()
+        return ["<!doctype html", "<html", "<head", "<body"].contains { start.contains($0) }
     }
 
     /// Whether the body is markup, and no text for a person.

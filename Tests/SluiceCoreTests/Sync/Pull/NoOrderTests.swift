@@ -47,15 +47,17 @@ struct NoOrderTests {
         #expect(try await device.context.status().cursors.map(\.grade) == [.full])
     }
 
-    @Test("a server that refuses $skip has its rows of one time read by id, by the full grade, which the result says")
-    func refusesSkip() async throws {
+    @Test(
+        "a server that refuses $skip has its rows of one time read by id, by the full grade, which the result says",
+        arguments: [400, 501])
+    func refusesSkip(_ status: Int) async throws {
         let server = ModelServer(pageSize: 50)
         server.seed("todos", (0..<120).map { ["id": JSON("r\($0)"), "n": JSON($0)] })
         let ids = server.rows("todos").keys
         server.restamp("todos", Array(ids), at: Timestamp("2023-01-01T00:00:00.123Z")!)
         server.onRequest { request in
             let query = try? ModelCall(request).query()
-            return query?.skip ?? 0 > 0 ? .answer(.model(400, ["error": "$skip is not supported"])) : .none
+            return query?.skip ?? 0 > 0 ? .answer(.model(status, ["error": "$skip is not supported"])) : .none
         }
         let device = try await Device(.memory, server: server, pageSize: 50)
         let result = try await device.todos.pull(named: "all")

@@ -6,6 +6,8 @@ extension SimulationWorld {
         guard parts.faults.allows(.tableFails), parts.setting.dependency == .none else { return }
         let tables = ["items", "notes"]
         let (failing, other) = story.seed % 2 == 0 ? (tables[0], tables[1]) : (tables[1], tables[0])
+        // A token that was refused a moment ago is replaced once the client's cool-down is over.
+        parts.clock.advance(milliseconds: 10_000)
         parts.server.breakDown(failing)
         defer { parts.server.mend() }
         for device in devices {

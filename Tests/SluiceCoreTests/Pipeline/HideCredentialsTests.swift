@@ -213,6 +213,25 @@ struct HideCredentialsTests {
         for error in [first, second] { #expect(!told(error).contains(Self.token), "\(told(error))") }
     }
 
+    @Test("a header of a filter's own is not told by a filter after it, placed or not", arguments: [false, true])
+    func ofFilters(isPlaced: Bool) async throws {
+        let signing = Tap { request, next in
+            var request = request
+            request.head.headerFields[field("X-Signature")] = "secretkey123-77"
+            return try await next(request)
+        }
+        let telling = Tap { request, _ in
+            throw SluiceError(.network, "could not send \(request.head.headerFields)")
+        }
+        let filters: [any Filter] = isPlaced
+            ? [
+                PlacedFilter(signing, placement: Placement("signing")),
+                PlacedFilter(telling, placement: Placement("telling", after: ["signing"])),
+            ] : [signing, telling]
+        let error = try await error(client(.json(200, "{}"), filters: filters))
+        #expect(error.code == .network && !told(error).contains("secretkey"), "\(told(error))")
+    }
+
     @Test("a token that was replaced is not told either") func replaced() async throws {
         actor Renewing: TokenProvider {
             func token() -> String? { "first-token-of-all" }

@@ -136,7 +136,7 @@ struct PushSchedule: Sendable {
     /// Begins the operations that may begin now, and returns them in the order for a batch.
     mutating func start(_ pace: PushPace) -> [QueuedOperation] {
         guard !pace.inRounds || running.isEmpty else { return [] }
-        if ready.isEmpty, running.isEmpty, open > 0 { breakCircle() }
+        if ready.isEmpty, running.isEmpty { breakCircle() }
         var started: [QueuedOperation] = []
         while running.count < pace.atOnce, let leader = ready.last {
             let members = units[leader]?.members ?? []
@@ -231,22 +231,26 @@ struct PushSchedule: Sendable {
         for place in unit.members {
             guard let node = nodes[place] else { continue }
             if let bar = node.bar { return .barred(bar) }
-            var blockers: [Int64] = []
-            if let predecessor = index.predecessor(of: node.operation) { blockers.append(predecessor) }
-            if !unit.isForced {
-                blockers += dependencies.blockers(of: node.operation, index)
-                    .filter { !begins($0, with: node.operation) }
-            }
-            // Another user's later operation must not bar an earlier one, or two users' changes would wait for each
-            // other.
-            blockers.removeAll { blocker in
-                unit.members.contains(blocker) || blocker > place && nodes[blocker]?.bar?.isOthers == true
-            }
+            let blockers = blockers(of: node.operation, in: unit)
             let bars = blockers.compactMap { nodes[$0]?.bar }
             if let first = bars.first { return .barred(bars.dropFirst().reduce(first, &)) }
             if let blocker = blockers.last { return .waits(for: blocker) }
         }
         return .ready
+    }
+
+    /// Returns the places of the operations that have to end before the unit begins, because of one of its members.
+    private func blockers(of operation: QueuedOperation, in unit: Unit) -> [Int64] {
+        var blockers: [Int64] = []
+        if let predecessor = index.predecessor(of: operation) { blockers.append(predecessor) }
+        if !unit.isForced {
+            blockers += dependencies.blockers(of: operation, index).filter { !begins($0, with: operation) }
+        }
+        // Another user's later operation must not bar an earlier one, or two users' changes would wait for each other.
+        blockers.removeAll { blocker in
+            unit.members.contains(blocker) || blocker > operation.sequence && nodes[blocker]?.bar?.isOthers == true
+        }
+        return blockers
     }
 
     /// Whether the group at that place has a later member on the operation's record. The whole group then waits for the
@@ -273,9 +277,45 @@ struct PushSchedule: Sendable {
 
     /// Lets the first unit of a circular wait go ahead, because such records would wait endlessly.
     private mutating func breakCircle() {
-        for leader in units.keys.sorted() where ready.isEmpty {
-            units[leader]?.isForced = true
-            look(at: leader)
+        if open > 0 {
+            for leader in units.keys.sorted() where ready.isEmpty { force(leader) }
         }
+        // Every operation in a circle through two users' operations is barred.
+        for leader in circularWaits().sorted() where ready.isEmpty {
+            guard let unit = units[leader], !unit.isForced,
+                unit.members.allSatisfy({ nodes[$0].map { selection.isOfUser($0.operation) } ?? false })
+            else { continue }
+            for place in unit.members where nodes[place]?.isBarred == true {
+                nodes[place]?.bar = nil
+                open += 1
+            }
+            force(leader)
+        }
+    }
+
+    private mutating func force(_ leader: Int64) {
+        units[leader]?.isForced = true
+        look(at: leader)
+    }
+
+    /// Returns the leaders of the units that wait for other users' operations in circles, or between two circles.
+    private func circularWaits() -> Set<Int64> {
+        let barred = units.filter { _, unit in
+            unit.members.allSatisfy { place in
+                nodes[place].map { $0.bar?.isOthers == true && !$0.operation.isHeld } ?? false
+            }
+        }
+        var waits = barred.mapValues { unit in
+            Set(unit.members.flatMap { place in nodes[place].map { blockers(of: $0.operation, in: unit) } ?? [] }
+                .compactMap { nodes[$0]?.leader })
+        }
+        var count = 0
+        while waits.count != count {
+            count = waits.count
+            let awaited = waits.values.reduce(into: Set<Int64>()) { $0.formUnion($1) }
+            waits = waits.filter { awaited.contains($0.key) }
+                .mapValues { $0.filter { waits[$0] != nil } }.filter { !$0.value.isEmpty }
+        }
+        return Set(waits.keys)
     }
 }

@@ -69,6 +69,8 @@ public struct RequestContext: Sendable {
     public var features: RequestFeatures
     /// The part of a list that the request asks for.
     package var paging = Paging()
+    /// The client's credentials, which no error may repeat.
+    var credentials: CredentialBook?
 
     /// A context.
     public init(

@@ -16,7 +16,7 @@ public struct FilterChain: Sendable {
             do {
                 return try await transport.send(request)
             } catch let error {
-                throw Self.named(error, .network, "transport \(type(of: transport)) failed", request.context)
+                throw Self.named(error, .network, "transport \(type(of: transport)) failed", request)
             }
         }
         var rest = filters[...]
@@ -36,7 +36,7 @@ public struct FilterChain: Sendable {
                 do {
                     return try await filter.handle(request, next: next)
                 } catch let error {
-                    throw Self.named(error, .filter, "filter \(type(of: filter)) failed", request.context)
+                    throw Self.named(error, .filter, "filter \(type(of: filter)) failed", request)
                 }
             }
         }
@@ -49,10 +49,12 @@ public struct FilterChain: Sendable {
     public func send(_ request: Request) async throws -> Response { try await entry(request) }
 
     /// Returns the error for the caller: an error of Sluice unchanged, any other with the name of the link that threw
-    /// it.
+    /// it. The credentials of the link's request are noted, which may be those of a filter before it.
     static func named(
-        _ error: any Error, _ code: SluiceError.Code, _ message: String, _ context: RequestContext
+        _ error: any Error, _ code: SluiceError.Code, _ message: String, _ request: Request
     ) -> any Error {
+        let context = request.context
+        context.credentials?.note(request.head)
         if error is SluiceError { return error }
         let isCancelled = error is CancellationError
         return SluiceError(

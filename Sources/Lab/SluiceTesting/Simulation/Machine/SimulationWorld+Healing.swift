@@ -26,6 +26,7 @@ extension SimulationWorld {
             || parts.server.service != nil
         try pushBesideFailingTable()
         let waiting = devices.map(\.waiting)
+        let unanswered = devices.map(\.unansweredSends)
         var pushed = devices.map { _ in 0 }
         // A server that fails on large pages makes each of several reads find the right size first.
         let rounds = parts.setting.habits.contains(.failsLargePages) ? 8 : 4
@@ -52,7 +53,7 @@ extension SimulationWorld {
             if devices.allSatisfy({ $0.isSettled }) { break }
         }
         parts.oracle.finish()
-        checkEffort(pushed, waiting)
+        checkEffort(pushed, waiting, unanswered)
         for device in devices { try check(device) }
         if let violation = parts.oracle.violation { throw violation }
     }
@@ -70,14 +71,15 @@ extension SimulationWorld {
     }
 
     /// Checks L5: at best an operation takes one request, and one more finds the outcome of a send whose answer was
-    /// lost.
-    private func checkEffort(_ requests: [Int], _ operations: [Int]) {
+    /// lost. An operation that was edited after such a send may have several of them.
+    private func checkEffort(_ requests: [Int], _ operations: [Int], _ unanswered: [Int]) {
         guard parts.configuration.conflictHandlers.isEmpty, parts.configuration.quirk == nil else { return }
         // The description and the token of an OData service are requested too, and rows are read that it does not return.
         let (times, ofService) = parts.server.service == nil ? (3, 0) : (5, 4)
         // An expired token makes all requests refused that are under way together.
         let besides = ofService + (parts.setting.usesTokens ? parts.setting.concurrency - 1 : 0)
-        for device in devices.indices where requests[device] > times * (operations[device] + 1) + besides {
+        for device in devices.indices
+        where requests[device] > times * (operations[device] + 1) + max(0, unanswered[device] - 1) + besides {
             parts.oracle.violate(
                 .effort, "device \(device) took \(requests[device]) requests for \(operations[device]) operations")
         }
@@ -178,6 +180,13 @@ extension SimulatedDevice {
 
     /// The number of operations in the queue.
     var waiting: Int { parts.oracle.view(of: index) { $0.operations.values.map(\.count).reduce(0, +) } }
+
+    /// The number of the queue's sends without a known outcome.
+    var unansweredSends: Int {
+        parts.oracle.view(of: index) { view in
+            view.operations.values.flatMap(\.values).map { $0.record["sent"]?.elements?.count ?? 0 }.reduce(0, +)
+        }
+    }
 
     /// Whether the queue is empty, and the rows equal those of the server.
     var isSettled: Bool {

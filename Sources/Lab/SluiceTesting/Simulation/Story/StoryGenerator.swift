@@ -212,6 +212,8 @@ extension StoryGenerator {
         if setting.faults[.staleRead] != nil {
             // These faults would hide how far a replica is behind, which only the order of times shows.
             for fault in [SimulationFault.lateCommit, .clockBack, .clockSetBack] { setting.faults[fault] = nil }
+            // A replica without the row would confirm it.
+            setting.faults[.falseNotFound] = nil
         }
         if setting.habits.contains(.capitalIDs) {
             setting.habits.remove(.hasTwinIDs)

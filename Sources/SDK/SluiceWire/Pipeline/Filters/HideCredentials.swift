@@ -11,6 +11,8 @@ struct HideCredentials: Filter {
 
     func handle(_ request: Request, next: Next) async throws -> Response {
         book.note(request.head)
+        var request = request
+        request.context.credentials = book
         do {
             let response = try await next(request)
             // Other requests may have pushed this one's credentials out in between.

@@ -78,7 +78,7 @@ package struct PlacedRun: Sendable {
         do {
             return try await filters[place].filter.handle(request) { try await send($0, after: place, next: next) }
         } catch let error {
-            throw FilterChain.named(error, .filter, "filter \(filters[place].placement.name) failed", request.context)
+            throw FilterChain.named(error, .filter, "filter \(filters[place].placement.name) failed", request)
         }
     }
 }

@@ -135,9 +135,9 @@ enum PushVerdict: Sendable, Hashable {
         if case .found = verdict { return verdict }
         // The answer claimed success, perhaps as a gateway's page, but nothing has happened yet.
         if status < 300 { return .later(.brokenProtocol, uncertain: true) }
-        // Reported as gone, but listed.
+        // Reported as gone, but listed: perhaps by a replica that has not received the delete yet.
         if item.operation.kind == .delete, status == 404 || status == 410 {
-            return .later(.notFound, uncertain: false)
+            return .later(.notFound, uncertain: true)
         }
         return verdict
     }

@@ -1,14 +1,15 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// The key of a record, for comparisons: two ids are equal only if their code points are.
+/// The record that an operation is ordered by. Ids that differ only in case are equal here: a server may spell an id
+/// otherwise than the device, and a column of a child otherwise than both.
 struct RecordKey: Sendable, Hashable {
     let table: String
     let id: RecordID
 
     init(_ table: String, _ id: RecordID) {
         self.table = table
-        self.id = id
+        self.id = RecordID(id.text.lowercased())
     }
 }
 

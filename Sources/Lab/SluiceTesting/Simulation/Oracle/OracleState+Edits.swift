@@ -211,7 +211,7 @@ extension OracleState {
         case .delete:
             deletions[operation] = moment
             result = .null
-        case .server:
+        case .server, .discard:
             devices[device].shown.formUnion(contested[operation] ?? [])
             return
         default: return

@@ -228,12 +228,13 @@ var testSupport: [Target] {
 }
 
 var suites: [Target] {
-    [
-        .testTarget(
-            name: "SluiceCoreTests",
-            dependencies: [
-                "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting", "SluiceTestSupport", httpTypes,
-            ]),
+    let ofCore: [Target.Dependency] = [
+        "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting", "SluiceTestSupport", httpTypes,
+    ]
+    return [
+        .testTarget(name: "SluiceBaseTests", dependencies: ofCore),
+        .testTarget(name: "SluiceWireTests", dependencies: ofCore),
+        .testTarget(name: "SluiceSyncTests", dependencies: ofCore),
         .testTarget(name: "LuaSandboxTests", dependencies: ["CJansson", "CLuaSandbox", "LuaReference"]),
         .testTarget(
             name: "SluiceODataTests", dependencies: ["SluiceCore", "SluiceOData", "SluiceTesting", httpTypes]),
@@ -336,6 +337,11 @@ if Context.environment["SLUICE_PROGRAMS"] != nil {
             name: "fuzz-\(name)", dependencies: ["SluiceTestSupport"], path: "Tests/Fuzzing/\(name)",
             swiftSettings: [.unsafeFlags(["-parse-as-library"])])
     }
+}
+
+// The suites that `make check` builds, with commas: the others would be compiled and linked for nothing.
+if let wanted = Context.environment["SLUICE_SUITES"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }
 
 // Whether the package is worked on, and not a dependency of another: those may not have flags of this kind.

@@ -89,7 +89,7 @@ package enum SystemClock {
 
 /// Makes UUIDs of version 7 (RFC 9562, section 5.7). They begin with the milliseconds, so that new rows are added at an
 /// index's end. Then come a counter that orders the ids of one millisecond (section 6.2, method 1), and random bits.
-final class UUIDv7Source: Sendable {
+package final class UUIDv7Source: Sendable {
     private struct State {
         var milliseconds: UInt64 = 0
         var counter: UInt16 = 0

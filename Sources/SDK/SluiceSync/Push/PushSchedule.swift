@@ -282,10 +282,14 @@ struct PushSchedule: Sendable {
         }
         // Every operation in a circle through two users' operations is barred.
         for leader in circularWaits().sorted() where ready.isEmpty {
-            guard let unit = units[leader], !unit.isForced,
-                unit.members.allSatisfy({ nodes[$0].map { selection.isOfUser($0.operation) } ?? false })
-            else { continue }
-            for place in unit.members where nodes[place]?.isBarred == true {
+            guard var unit = units[leader], !unit.isForced else { continue }
+            unit.isForced = true
+            let isFree = unit.members.allSatisfy { place in
+                guard let operation = nodes[place]?.operation else { return false }
+                return selection.isOfUser(operation) && blockers(of: operation, in: unit).isEmpty
+            }
+            guard isFree else { continue }
+            for place in unit.members {
                 nodes[place]?.bar = nil
                 open += 1
             }

@@ -1,0 +1,127 @@
+import HTTPTypes
+import SluiceCore
+import SluiceTestSupport
+import Testing
+
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceTesting
+@testable import SluiceWire
+
+@Suite("A server that writes values otherwise than they were sent")
+struct WrittenFormTests {
+    /// Writes `n` otherwise before the server sees it.
+    private struct Changing: Transport {
+        let server: ModelServer
+        let change: @Sendable (JSON) -> JSON
+
+        func send(_ request: Request) async throws -> Response {
+            var request = request
+            if request.isWrite, var body = try? request.body.json, let value = body["n"] {
+                body["n"] = change(value)
+                request.body = Body(json: body)
+            }
+            return try await server.send(request)
+        }
+    }
+
+    private static let cases: [(sent: JSON, first: JSON, change: @Sendable (JSON) -> JSON)] = [
+        (5, 1, { JSON("\($0)") }), ("5", "1", { JSON(Int64($0.string ?? "") ?? 0) }),
+        (9_007_199_254_740_993, 9_007_199_254_740_997, { JSON(($0.int ?? 0) / 4 * 4) }),
+    ]
+
+    /// A device with `a`, whose last edit of `n` the server has written in its own way, and whose answer was lost.
+    private func device(_ kind: StoreKind, _ index: Int, learns: Bool) async throws -> Device {
+        let (sent, first, change) = Self.cases[index]
+        let server = ModelServer()
+        let device = try await Device(
+            kind, server: server, transport: Changing(server: server, change: change))
+        server.seed("todos", [["id": "a", "m": 1]])
+        try await device.todos.pull()
+        if learns {
+            try await device.todos.update(["id": "a", "n": first])
+            #expect(try await device.context.push().isClean)
+        }
+        try await device.todos.update(["id": "a", "n": sent])
+        server.onRequest { $0.isWrite ? .loseAnswer : .none }
+        _ = try await device.context.push()
+        server.onRequest(nil)
+        return device
+    }
+
+    @Test(
+        "once an answer has shown how, a change is known again whose answer is lost", arguments: StoreKind.allCases,
+        0..<3)
+    func learnt(_ kind: StoreKind, _ index: Int) async throws {
+        let device = try await device(kind, index, learns: true)
+        let result = try await device.context.push()
+        #expect(result.isClean && result.conflicts == 0, "\(result)")
+        #expect(try await device.local("a") == device.remote("a"))
+    }
+
+    @Test("before that it is a conflict, which says that the change may have been applied", arguments: 0..<3)
+    func unknown(_ index: Int) async throws {
+        let device = try await device(.memory, index, learns: false)
+        let result = try await device.context.push()
+        #expect(result.conflicts == 1 && result.remaining == 1)
+        let message = try #require(result.failures.first?.failure?.message)
+        let types = ["n: number here, text there", "n: text here, number there", "n: another number there"][index]
+        #expect(message.contains("may have been applied") && message.contains(types), "\(message)")
+        #expect(message.contains("decide server") && message.contains("client"))
+        let held = try #require(result.failures.first)
+        try await device.context.queue.resolve(held.id, .server)
+        #expect(try await device.context.push().isClean)
+        #expect(try await device.local("a") == device.remote("a"))
+    }
+
+    @Test("another's value is no form of one's own")
+    func foreign() async throws {
+        let device = try await device(.memory, 0, learns: true)
+        device.server.seed("todos", [["id": "a", "n": "6"]])
+        #expect(try await device.context.push().conflicts == 1)
+        #expect(WrittenForm.allCases.allSatisfy { !$0.leads(from: 5, to: "6") && !$0.leads(from: 5, to: .null) })
+        #expect(!WrittenForm.rounded.leads(from: 5, to: 5) && !WrittenForm.rounded.leads(from: 5, to: 6))
+    }
+
+    /// Something on the way that sends each insert twice, and passes on what the second is answered.
+    private struct Repeating: Transport {
+        let server: Changing
+
+        func send(_ request: Request) async throws -> Response {
+            if request.head.method == .post { _ = try await server.send(request) }
+            return try await server.send(request)
+        }
+    }
+
+    @Test(
+        "an insert that is refused with its own record, written otherwise, may have been applied: its delete is kept",
+        arguments: StoreKind.allCases)
+    func refusedByItsOwn(_ kind: StoreKind) async throws {
+        let server = ModelServer()
+        let changing = Changing(server: server, change: Self.cases[0].change)
+        let device = try await Device(kind, server: server, transport: Repeating(server: changing))
+        try await device.todos.insert(["id": "a", "n": 5])
+        let result = try await device.context.push()
+        #expect(
+            result.conflicts == 1 && result.failures.first?.failure?.message.contains("may have been applied") == true)
+        try await device.todos.delete(id: "a")
+        let held = try #require(try await device.context.push().failures.first)
+        #expect(held.kind == .delete && held.failure?.serverRecord?["n"] == "5")
+        #expect(try await device.local("a") == nil)
+        try await device.context.queue.resolve(held.id, .client)
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a") == nil)
+    }
+
+    @Test("an insert that is refused with another's record is taken back by its delete", arguments: StoreKind.allCases)
+    func refusedByAnothers(_ kind: StoreKind) async throws {
+        let server = ModelServer()
+        let device = try await Device(kind, server: server, transport: server)
+        server.seed("todos", [["id": "a", "n": "6"]])
+        try await device.todos.insert(["id": "a", "n": 5])
+        #expect(try await device.context.push().conflicts == 1)
+        try await device.todos.delete(id: "a")
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == "6")
+    }
+}

@@ -1,0 +1,10 @@
+import SluiceCore
+
+struct Person: TableRecord, Equatable {
+    static let tableName = "people"
+    var id: String?
+    var name: String
+    var age: Int?
+    var version: String?
+    var updatedAt: Timestamp?
+}

@@ -1,0 +1,24 @@
+import SluiceCore
+import SluiceTestSupport
+import Testing
+
+@Suite("Dates of header fields") struct HTTPDateTests {
+    @Test(
+        "A time is written in the preferred form, and read from it",
+        arguments: [
+            ("1994-11-06T08:49:37Z", "Sun, 06 Nov 1994 08:49:37 GMT"),
+            ("1970-01-01T00:00:00Z", "Thu, 01 Jan 1970 00:00:00 GMT"),
+            ("1969-12-31T23:59:59Z", "Wed, 31 Dec 1969 23:59:59 GMT"),
+            ("2024-02-29T12:00:00Z", "Thu, 29 Feb 2024 12:00:00 GMT"),
+        ])
+    func both(iso: String, field: String) throws {
+        let time = try #require(Timestamp(iso))
+        #expect(HTTPDate.text(time) == field)
+        #expect(HTTPDate.timestamp(field) == time)
+    }
+
+    @Test("A fraction of a second is cut off, however near the next day is") func cut() throws {
+        let time = try #require(Timestamp("2024-03-02T23:59:59.9999999Z"))
+        #expect(HTTPDate.text(time) == "Sat, 02 Mar 2024 23:59:59 GMT")
+    }
+}

@@ -14,6 +14,8 @@ struct PullDriver: Sendable {
     let progress: (@Sendable (_ rows: Int) -> Void)?
     private var cursor: Cursor?
     private var mark = ChangeStamps.Moment()
+    /// The time at which the last page was requested.
+    private var requestedAt: Timestamp?
     /// The stamp of the table when the pull began, if it was empty then.
     private var stampWhenEmpty: Int64?
     private var removals: RemovalGuard
@@ -121,6 +123,7 @@ struct PullDriver: Sendable {
         try checkLimits()
         asked += 1
         let askedDate = options.environment.now()
+        requestedAt = askedDate
         let answer = try await exchange.page(request, &size)
         let page = PullPage(
             rows: answer.page.rows, serverDate: answer.date, askedDate: askedDate,
@@ -149,6 +152,7 @@ struct PullDriver: Sendable {
             table: query.table, page: page, rows: rows, cursor: cursor, removals: removals, now: now)
         commit.savesCursor = position != nil
         commit.askedAt = mark
+        commit.requestedAt = requestedAt
         commit.stampWhenEmpty = stampWhenEmpty
         commit.version = client.dialect.columns.version
         commit.server = client.endpoint.identity

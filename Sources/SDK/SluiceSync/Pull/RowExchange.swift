@@ -145,6 +145,7 @@ struct RowExchange: Sendable {
             var again: [RecordID] = []
             var left = waiting
             while !left.isEmpty {
+                let requestedAt = options.environment.now()
                 let (page, count) = try await readSome(of: left, most: &most, size)
                 let some = Array(left.prefix(count))
                 var part = PageCommit(
@@ -153,6 +154,7 @@ struct RowExchange: Sendable {
                 part.removals.removed += total.deleted
                 part.savesCursor = false
                 part.askedAt = total.mark
+                part.requestedAt = requestedAt
                 part.version = commit.version
                 part.server = client.endpoint.identity
                 part.references = options.idReferences

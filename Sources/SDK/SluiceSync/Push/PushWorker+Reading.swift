@@ -11,9 +11,10 @@ extension PushWorker {
         let query = Query(
             table, filter: .binary(.eq, .column(columns.id), .literal(.id(id))), top: 1,
             includesDeleted: true)
+        let requestedAt = options.environment.now()
         var (page, answeredBy) = try await list(query)
         if let index = page.rows.firstIndex(where: { $0.id.isSame(as: id) }) {
-            try await refuseOld(page.rows[index], of: item)
+            try await refuseOld(page.rows[index], of: item, requestedAt)
             var record = page.record(at: index)
             // Some lists omit the records' versions.
             if record[version]?.string == nil, item.base?[version]?.string != nil {
@@ -40,10 +41,12 @@ extension PushWorker {
 
     /// Throws if the server shows a version known to be replaced, so that the change waits: a lagging replica proves
     /// nothing about the current record.
-    private func refuseOld(_ row: RowPage.Row, of item: PushItem) async throws {
+    private func refuseOld(_ row: RowPage.Row, of item: PushItem, _ requestedAt: Timestamp) async throws {
         let (table, id) = (item.operation.table, item.operation.recordID)
-        let (server, now) = (client.endpoint.identity, options.environment.now())
-        let replaced = try await store.read { try ReplacedVersions(of: id, in: table, on: server, at: now, in: $0) }
+        let server = client.endpoint.identity
+        let replaced = try await store.read {
+            try ReplacedVersions(of: id, in: table, on: server, at: requestedAt, in: $0)
+        }
         guard replaced.contains(row) else { return }
         throw SluiceError(
             .serverFailure, "the server shows a version of the record that was replaced; a copy of its data may lag",

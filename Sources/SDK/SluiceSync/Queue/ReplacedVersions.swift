@@ -16,7 +16,7 @@ struct ReplacedVersions {
 
     /// - Parameters:
     ///   - server: the endpoint of the versions: a store may be synchronised with several.
-    ///   - now: the time at which the page to check came.
+    ///   - now: the time at which the page to check was requested.
     init(of table: String, on server: String, at now: Timestamp, in store: any StoreReader) throws {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         let isWritten = QueryExpression.binary(.ne, .column("at"), .literal(.null))

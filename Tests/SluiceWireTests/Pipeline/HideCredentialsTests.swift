@@ -62,7 +62,8 @@ struct HideCredentialsTests {
         var options = quickOptions()
         options.tokenProvider = Fixed()
         options.tokenScheme = scheme
-        return SluiceTestSupport.client(ScriptedTransport(otherwise: .answer(answer)), filters: filters, options: options)
+        return SluiceTestSupport.client(
+            ScriptedTransport(otherwise: .answer(answer)), filters: filters, options: options)
     }
 
     private func error(_ client: SluiceClient) async throws -> SluiceError {
@@ -224,7 +225,8 @@ struct HideCredentialsTests {
         let telling = Tap { request, _ in
             throw SluiceError(.network, "could not send \(request.head.headerFields)")
         }
-        let filters: [any Filter] = isPlaced
+        let filters: [any Filter] =
+            isPlaced
             ? [
                 PlacedFilter(signing, placement: Placement("signing")),
                 PlacedFilter(telling, placement: Placement("telling", after: ["signing"])),

@@ -310,8 +310,9 @@ struct PushSchedule: Sendable {
             }
         }
         var waits = barred.mapValues { unit in
-            Set(unit.members.flatMap { place in nodes[place].map { blockers(of: $0.operation, in: unit) } ?? [] }
-                .compactMap { nodes[$0]?.leader })
+            Set(
+                unit.members.flatMap { place in nodes[place].map { blockers(of: $0.operation, in: unit) } ?? [] }
+                    .compactMap { nodes[$0]?.leader })
         }
         var count = 0
         while waits.count != count {

@@ -111,8 +111,7 @@ struct ConvergenceTests {
     @Test(
         "the handlers that come with Sluice converge",
         arguments: [
-            ("field-merge", false), ("counter-merge", false), ("server-wins", true), ("client-wins", true),
-            ("last-writer-wins", true),
+            ("field-merge", false), ("counter-merge", false), ("last-writer-wins", true),
         ])
     func bundled(name: String, allowsLoss: Bool) async throws {
         var trial = PluginConvergence(try PluginBundle(folder: "\(AuthoredBundles.root)/Plugins/\(name)"))

@@ -20,7 +20,6 @@ struct BundledPluginsInTroubleTests {
         ("field-merge", ["default": "server"], false), ("field-merge", ["default": "client"], false),
         ("field-merge", ["default": "max"], false), ("field-merge", ["default": "newest", "clock": "at"], false),
         ("counter-merge", ["counters": ["qty": .object], "others": "server"], false),
-        ("server-wins", .object, true), ("client-wins", ["when_server_deleted": "server"], true),
         ("last-writer-wins", ["field": "at", "without_stamp": "server", "deletes": "delete"], true),
         ("tombstone-guard", ["edit_of_deleted": "server", "delete_of_edited": "keep"], true),
     ]

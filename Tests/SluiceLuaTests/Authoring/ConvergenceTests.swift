@@ -122,6 +122,19 @@ struct ConvergenceTests {
         #expect(report.isGood, "\(report.lines)")
     }
 
+    @Test(
+        "a handler that takes one side for all, or asks where one side deleted the record, converges",
+        arguments: [
+            "return decide.server()", "return decide.client()",
+            "if c.client and not c.server then return decide.ask() end return decide.client()",
+            "if c.client and not c.server then return decide.server() end return decide.client()",
+        ])
+    func oneSide(body: String) async throws {
+        let report = try await report(body) { $0.allowsLoss = true }
+        #expect(report.isGood, "\(report.lines)")
+        #expect(report.decisions["client"] ?? 0 > 50 || report.decisions["server"] ?? 0 > 50, "\(report.decisions)")
+    }
+
     @Test("a handler that adds what may have arrived already is found out; one that asks then is not")
     func twice() async throws {
         let add = "c:merge { default = 'server', qty = function(x, y, z) return y + (x - (z or 0)) end }"

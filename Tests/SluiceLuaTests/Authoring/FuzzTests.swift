@@ -22,6 +22,44 @@ struct FuzzTests {
         return await fuzz.run()
     }
 
+    @Test("a filter that asks another host, answers itself and remembers stands it")
+    func filter() async throws {
+        let main = """
+            local function filter(req, next, ctx)
+              if kv.get("rest") then return decide.respond { status = 503, json = { error = "later" } } end
+              local res = next(req)
+              if res.status == 503 then kv.set("rest", true, 10) end
+              if res.status ~= 401 then return res end
+              local headers = { Authorization = secrets.get("login") }
+              local answer = http.request { method = "POST", url = "https://login.example/token", headers = headers }
+              local is_read, body = pcall(json.decode, answer.body)
+              local token = is_read and type(body) == "table" and body.access_token
+              if type(token) ~= "string" then error("no token", 0) end
+              req.headers:set("Authorization", "Bearer " .. token)
+              return next(req)
+            end
+            return { filter = filter }
+            """
+        let fixture = #"""
+            {"name": "a", "hook": "filter", "expect": {"response": {"status": 200}},
+             "given": {"request": {"path": "/tables/t"}},
+             "host": {"secrets": {"login": "Basic eA=="}, "next": [{"status": 401}, {"status": 200}],
+               "http": [{"reply": {"status": 200, "body": {"access_token": "t"}}}]}}
+            """#
+        let permissions: JSON = [
+            "change": ["request.credentials"], "http": ["login.example"], "secrets": ["login"], "kv": ["bytes": 1000],
+        ]
+        let bundle = try PluginBundle.sample(
+            ["filter"], main, extra: ["permissions": permissions], files: ["tests/a.json": fixture])
+        let result = await FixtureRunner(bundle).run(try PluginFixture(bytes: Array(fixture.utf8), path: "a"))
+        #expect(result.isPassed, "\(result.differences)")
+        var fuzz = PluginFuzz(bundle)
+        fuzz.calls = 150
+        fuzz.configurations = 5
+        let report = await fuzz.run()
+        #expect(report.isGood, "\(report.lines)")
+    }
+
     @Test("one that looks before it reads is fine")
     func good() async throws {
         let report = try await report("return c:merge { default = 'server' }")

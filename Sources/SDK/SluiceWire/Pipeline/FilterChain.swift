@@ -13,10 +13,8 @@ public struct FilterChain: Sendable {
         self.filters = filters
         self.transport = transport
         var entry: Next = { request in
-            do {
-                return try await transport.send(request)
-            } catch let error {
-                throw Self.named(error, .network, "transport \(type(of: transport)) failed", request)
+            try await Self.pass(request, .network, "transport \(type(of: transport))") {
+                try await transport.send(request)
             }
         }
         var rest = filters[...]
@@ -33,10 +31,8 @@ public struct FilterChain: Sendable {
                 continue
             }
             entry = { request in
-                do {
-                    return try await filter.handle(request, next: next)
-                } catch let error {
-                    throw Self.named(error, .filter, "filter \(type(of: filter)) failed", request)
+                try await Self.pass(request, .filter, "filter \(type(of: filter))") {
+                    try await filter.handle(request, next: next)
                 }
             }
         }
@@ -48,17 +44,28 @@ public struct FilterChain: Sendable {
     /// - Throws: ``SluiceError``; for a filter's own error one of code `filter` that names the filter.
     public func send(_ request: Request) async throws -> Response { try await entry(request) }
 
-    /// Returns the error for the caller: an error of Sluice unchanged, any other with the name of the link that threw
-    /// it. The credentials of the link's request are noted, which may be those of a filter before it.
-    static func named(
-        _ error: any Error, _ code: SluiceError.Code, _ message: String, _ request: Request
-    ) -> any Error {
+    /// Passes a request to a link of the chain.
+    ///
+    /// Filters before the link may have set credentials that the client does not know yet. Where the link itself makes the
+    /// error or the answer, they are noted, so that its text is shown without them.
+    ///
+    /// - Throws: an error of Sluice unchanged, any other with the name of the link.
+    static func pass(
+        _ request: Request, _ code: SluiceError.Code, _ name: @autoclosure () -> String,
+        to link: () async throws -> Response
+    ) async throws -> Response {
         let context = request.context
-        context.credentials?.note(request.head)
-        if error is SluiceError { return error }
-        let isCancelled = error is CancellationError
-        return SluiceError(
-            isCancelled ? .cancelled : code, isCancelled ? "the request was cancelled" : message, table: context.table,
-            recordID: context.recordID, operationID: context.operationID, cause: error)
+        do {
+            let response = try await link()
+            if response.credentials == nil { context.credentials?.note(request.head) }
+            return response
+        } catch let error {
+            context.credentials?.note(request.head)
+            if error is SluiceError { throw error }
+            let isCancelled = error is CancellationError
+            throw SluiceError(
+                isCancelled ? .cancelled : code, isCancelled ? "the request was cancelled" : "\(name()) failed",
+                table: context.table, recordID: context.recordID, operationID: context.operationID, cause: error)
+        }
     }
 }

@@ -58,9 +58,11 @@ public struct SluiceClient: Sendable {
         self.pace = pace
         self.credentials = credentials
         self.refresh = refresh
-        let hiding = HideCredentials(book: credentials, idColumn: dialect.columns.id)
+        func hiding(isInnermost: Bool) -> HideCredentials {
+            HideCredentials(book: credentials, idColumn: dialect.columns.id, isInnermost: isInnermost)
+        }
         var links: [any Filter] = [
-            hiding, CorrelationID(makeID: options.environment.makeID),
+            hiding(isInnermost: false), CorrelationID(makeID: options.environment.makeID),
             Retry(policy: options.retry, environment: options.environment, pace: pace),
         ]
         if let refresh {
@@ -79,7 +81,7 @@ public struct SluiceClient: Sendable {
             ClientHeaders(
                 dialect: dialect, endpoint: endpoint, applicationKey: options.applicationKey.map { Secret($0) },
                 installationID: options.installationID),
-            Seal(), Metering(), hiding, LimitsFilter(limits: options.limits, timer: options.timer),
+            Seal(), Metering(), hiding(isInnermost: true), LimitsFilter(limits: options.limits, timer: options.timer),
         ]
         chain = FilterChain(links, transport: transport)
     }

@@ -8,11 +8,13 @@ struct HideCredentials: Filter {
     let book: CredentialBook
     /// The wire's name of the id, by which a record is recognised in an answer.
     let idColumn: PropertyName
+    /// Whether the filter is at the inner end, where all filters have set their credentials.
+    let isInnermost: Bool
 
     func handle(_ request: Request, next: Next) async throws -> Response {
         book.note(request.head)
         var request = request
-        request.context.credentials = book
+        request.context.credentials = isInnermost ? nil : book
         do {
             let response = try await next(request)
             // Other requests may have pushed this one's credentials out in between.

@@ -75,10 +75,8 @@ package struct PlacedRun: Sendable {
 
     private func send(_ request: Request, after last: Int, next: Next) async throws -> Response {
         guard let place = index.link(for: request, after: last) else { return try await next(request) }
-        do {
-            return try await filters[place].filter.handle(request) { try await send($0, after: place, next: next) }
-        } catch let error {
-            throw FilterChain.named(error, .filter, "filter \(filters[place].placement.name) failed", request)
+        return try await FilterChain.pass(request, .filter, "filter \(filters[place].placement.name)") {
+            try await filters[place].filter.handle(request) { try await send($0, after: place, next: next) }
         }
     }
 }

@@ -24,9 +24,20 @@ package enum ServerMessage {
     /// Whether the body is a web page, as a proxy or a login page sends it.
     package static func isWebPage(_ response: Response) -> Bool {
         guard isMarkup(response) else { return false }
-        // A declaration or a comment may come first.
-        let start = String(decoding: response.body.bytes.prefix(1024), as: UTF8.self).lowercased()
-        return ["<!doctype html", "<html", "<head", "<body"].contains { start.contains($0) }
+        var text = String(decoding: response.body.bytes.prefix(4096), as: UTF8.self).lowercased()[...]
+        while true {
+            text = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
+            // A declaration or a comment may come first.
+            guard let (start, end) = [("<?", "?>"), ("<!--", "-->")].first(where: { text.hasPrefix($0.0) }),
+                let skipped = text.dropFirst(start.count).firstRange(of: end)
+            else { break }
+            text = text[skipped.upperBound...]
+        }
+        // An element of a service's own may begin with one of these names.
+        return ["<!doctype html", "<html", "<head", "<body"].contains { name in
+            text.hasPrefix(name)
+                && text.dropFirst(name.count).first.map { !($0.isLetter || "-_:.".contains($0)) } ?? true
+        }
     }
 
     /// Whether the body is markup, and no text for a person.

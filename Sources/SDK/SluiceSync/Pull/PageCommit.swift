@@ -14,14 +14,14 @@ struct PageCommit: Sendable {
     var savesCursor = true
     /// The moment at which the page was requested.
     var askedAt: ChangeStamps.Moment?
-    /// The time at which the page was requested; nil stands for ``now``. The answer may have been on its way for longer
-    /// than a replica lags.
-    var requestedAt: Timestamp?
+    /// The time at which the page was requested. The answer may have been on its way for longer than a replica lags.
+    var requestedAt: Timestamp
     package var removals: RemovalGuard
     /// The rows as changed by hooks; nil where no hook took part.
     var revised: RevisedRows?
     /// The name of the version property.
     package var version: PropertyName = "version"
+    /// The time at which the page came.
     package var now: Timestamp
     /// The endpoint of the page.
     var server = ""
@@ -41,6 +41,7 @@ struct PageCommit: Sendable {
         self.cursor = cursor
         self.removals = removals
         self.now = now
+        requestedAt = now
     }
 
     /// The result of storing a page.
@@ -96,7 +97,7 @@ struct PageCommit: Sendable {
         let sorted = revised?.sorted ?? PageRows(page, rows)
         let ids = sorted.fit.map { page.rows[$0].id }
         let stale = try askedAt.map { try ChangeStamps.changed(ids, in: table, since: $0, store) } ?? []
-        let replaced = try ReplacedVersions(of: table, on: server, at: requestedAt ?? now, in: store)
+        let replaced = try ReplacedVersions(of: table, on: server, at: requestedAt, in: store)
         let queue = QueueWriter(store)
         let pending = try waiting(among: ids, queue, store)
         try respell(ids.lazy.filter { !pending.contains($0) }, queue, store)

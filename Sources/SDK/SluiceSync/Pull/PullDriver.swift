@@ -15,7 +15,7 @@ struct PullDriver: Sendable {
     private var cursor: Cursor?
     private var mark = ChangeStamps.Moment()
     /// The time at which the last page was requested.
-    private var requestedAt: Timestamp?
+    private var requestedAt = Timestamp(ticks: 0)
     /// The stamp of the table when the pull began, if it was empty then.
     private var stampWhenEmpty: Int64?
     private var removals: RemovalGuard
@@ -122,11 +122,10 @@ struct PullDriver: Sendable {
         try Task.checkCancellation()
         try checkLimits()
         asked += 1
-        let askedDate = options.environment.now()
-        requestedAt = askedDate
+        requestedAt = options.environment.now()
         let answer = try await exchange.page(request, &size)
         let page = PullPage(
-            rows: answer.page.rows, serverDate: answer.date, askedDate: askedDate,
+            rows: answer.page.rows, serverDate: answer.date, askedDate: requestedAt,
             localDate: options.environment.now(), token: answer.token, isLast: answer.isLast,
             asked: answer.asked, linksOn: answer.linksOn)
         if answer.hasGap { cursor?.needsReconcile = true }

@@ -280,6 +280,7 @@ struct PushSchedule: Sendable {
         if open > 0 {
             for leader in units.keys.sorted() where ready.isEmpty { force(leader) }
         }
+        guard ready.isEmpty else { return }
         // Every operation in a circle through two users' operations is barred.
         for leader in circularWaits().sorted() where ready.isEmpty {
             guard var unit = units[leader], !unit.isForced else { continue }

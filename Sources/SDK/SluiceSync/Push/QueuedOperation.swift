@@ -1,15 +1,15 @@
 internal import SluiceBase
 internal import SluiceWire
 
-/// The record that an operation is ordered by. Ids that differ only in case are equal here: a server may spell an id
-/// otherwise than the device, and a column of a child otherwise than both.
+/// The record that an operation is ordered by. A GUID is equal in any case: the server may spell it otherwise than the
+/// device, and a column of a child otherwise than both.
 struct RecordKey: Sendable, Hashable {
     let table: String
     let id: RecordID
 
     init(_ table: String, _ id: RecordID) {
         self.table = table
-        self.id = RecordID(id.text.lowercased())
+        self.id = id.caseless
     }
 }
 

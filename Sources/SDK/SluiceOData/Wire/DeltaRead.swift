@@ -66,6 +66,8 @@ struct DeltaRead {
                 guard let next = next(page, delta, isOfChanges) else { return nil }
                 // A delta link on the last of several pages may omit changes of the earlier ones.
                 if token.isPage, kept == nil, !next.isPage { changes.hasGap = true }
+                // Another link than the first one: this page may show an older state, from a replica that lags.
+                if !isOfChanges, let kept, let own = page.deltaLink, own != kept { changes.hasGap = true }
                 // Changes made while pages were read follow after the link. They belong to the same pull, which may
                 // have started over in between, and which an answer without rows would end.
                 if changes.rows.isEmpty, !changes.hasGap, next.isPage || token.isPage {

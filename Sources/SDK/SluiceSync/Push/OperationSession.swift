@@ -42,10 +42,8 @@ struct OperationSession: Sendable {
     enum Absence: Sendable, Hashable {
         /// It has left the queue, or has another place in it.
         case gone
-        /// It is held, or waits for its time or for an operation before it.
+        /// It is held, or waits for its time or for an operation before it, perhaps since this push began.
         case held
-        /// During this push it was moved after others, or now depends on another one: the next push sends it.
-        case moved
     }
 
     /// The output of an operation's session: an action for its driver.
@@ -78,8 +76,6 @@ struct OperationSession: Sendable {
         case skipped
         /// It stays in the queue, and its dependents have to wait.
         case kept
-        /// It stays in the queue without a fault: the next push sends it and the operations waiting for it.
-        case left
         /// It stays in the queue, and the push cannot go on.
         case stopped(SluiceError)
     }
@@ -122,7 +118,6 @@ struct OperationSession: Sendable {
         case (.loading, .loaded(let item)): return begin(item)
         case (.loading, .notLoaded(.gone)): return end(.done)
         case (.loading, .notLoaded(.held)): return end(.kept)
-        case (.loading, .notLoaded(.moved)): return end(.left)
         case (.loading, .failed(let error)): return end(.stopped(error))
         case (.reviewing, .reviewed(let item, let answer)): return take(answer, item)
         case (.reviewing(let item), .failed(let error)): return postpone(item, by: error)

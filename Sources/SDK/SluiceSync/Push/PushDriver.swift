@@ -32,7 +32,7 @@ struct PushDriver: Sendable {
         var underWay = 0
         while true {
             tally.note(effects)
-            for case .finish(let end) in effects { return await result(of: end, tally, waiting: session.waiting) }
+            for case .finish(let end) in effects { return await result(of: end, tally, abandoned: session.abandoned) }
             worker.gatherer.note(effects)
             let events: [PushSession.Event]
             if underWay == 0, effects.count == 1 {
@@ -81,39 +81,20 @@ struct PushDriver: Sendable {
         return PushPace(atOnce: options.concurrency * size, inRounds: size > 1)
     }
 
-    /// Returns the operations that the next push can send at once: neither they, nor an earlier one of their record,
-    /// nor another of their group has failed.
-    private static func free(_ operations: [TableOperation]) -> [TableOperation] {
-        var free = operations.filter { $0.failure == nil }
-        var barred = operations.filter { $0.failure != nil }
-        while !barred.isEmpty {
-            let groups = Set(barred.compactMap(\.group))
-            let records = Dictionary(
-                barred.map { (RecordState.id($0.table, $0.recordID), $0.sequence) }, uniquingKeysWith: min)
-            barred = free.filter { operation in
-                let first = records[RecordState.id(operation.table, operation.recordID)]
-                return operation.group.map(groups.contains) ?? false || first.map { $0 < operation.sequence } ?? false
-            }
-            let ids = Set(barred.map(\.id))
-            free.removeAll { ids.contains($0.id) }
-        }
-        return free
-    }
-
-    private func result(of end: PushEnd, _ tally: PushTally, waiting: Set<String> = []) async -> PushResult {
+    private func result(of end: PushEnd, _ tally: PushTally, abandoned: Set<String> = []) async -> PushResult {
         var error: SluiceError?
         if case .stopped(let reason) = end { error = reason }
         let (now, user) = (options.environment.now(), options.user)
-        let (failed, postponed) = (tally.failed, tally.postponed)
+        let (failed, postponed, isCompleted) = (tally.failed, tally.postponed, error == nil)
         var result = PushResult(
             end: .init(end), error: error, applied: tally.applied, conflicts: tally.conflicts, failures: [],
-            remaining: 0, waiting: waiting.count)
+            remaining: 0)
         // Only the reported operations are read, since the queue may be long.
         let left = try? await store.read { reader in
-            let queue = QueueReader(reader)
+            let (queue, outline) = (QueueReader(reader), QueueOutline(store: reader, options))
             return (
                 failures: try failed.compactMap { try queue.operation($0) }.filter { $0.failure != nil },
-                waiting: Self.free(try waiting.compactMap { try queue.operation($0) }),
+                waiting: isCompleted ? try outline.countOfFree(selection, except: abandoned, at: now) : 0,
                 postponed: try postponed.filter { try queue.operation($0) != nil },
                 delayed: try queue.delayed().filter { $0.waits(at: now) }, remaining: try queue.count(),
                 ofOthers: try queue.count(notOf: user)
@@ -122,7 +103,7 @@ struct PushDriver: Sendable {
         guard let left else { return result }
         result.failures = left.failures.sorted { $0.sequence < $1.sequence }
         result.remaining = left.remaining
-        result.waiting = left.waiting.count
+        result.waiting = left.waiting
         result.postponed = left.postponed.union(left.delayed.map(\.id)).count
         result.ofOthers = left.ofOthers
         result.nextDue = left.delayed.compactMap(\.notBefore).min()

@@ -13,21 +13,14 @@ struct PushSchedule: Sendable {
         var waiters: [Int64] = []
         var bar: Bar?
         var isRunning = false
-
-        var isBarred: Bool { bar != nil }
     }
 
-    /// The reason why an operation is not sent by this push. An operation with several barred blockers gets their
-    /// common reasons.
-    private struct Bar: Hashable {
-        /// Whether it has no fault, so that the next push sends it.
-        var isLeft = false
-        /// Whether it belongs to another user, or waits only for such operations.
-        var isOthers = false
-
-        static func & (left: Bar, right: Bar) -> Bar {
-            Bar(isLeft: left.isLeft && right.isLeft, isOthers: left.isOthers && right.isOthers)
-        }
+    /// The reason why an operation is not sent by this push.
+    private enum Bar {
+        /// It, or an operation that it waits for, stays in the queue.
+        case stays
+        /// It belongs to another user, or waits only for such operations.
+        case isOfOthers
     }
 
     /// The operations that begin together: a group, or a single operation.
@@ -54,16 +47,16 @@ struct PushSchedule: Sendable {
     /// The leaders of the units that may begin, the next one last.
     private var ready: [Int64] = []
     private var running: Set<Int64> = []
-    private var open = 0
+    /// The number of known operations that are not barred.
+    private(set) var open = 0
+    /// The ids of operations that were started too often without an outcome.
+    private(set) var abandoned: Set<String> = []
 
     init(dependencies: [TableDependency], selection: PushSelection) {
         self.dependencies = PushDependencies(dependencies)
         self.selection = selection
         index = PushDependencies.Index()
     }
-
-    /// The ids of operations without a fault that are left for the next push.
-    var left: Set<String> { Set(nodes.values.filter { $0.bar?.isLeft == true }.map(\.operation.id)) }
 
     /// Returns the last place of the known, unfinished operations; 0 if there are none. Records with the given hashes
     /// are ignored, because a decision may have removed their operations.
@@ -112,7 +105,7 @@ struct PushSchedule: Sendable {
             }
             let isOthers = !selection.isOfUser(operation)
             let isBarred = operation.isHeld || isOthers || !selection.admits(operation)
-            nodes[place] = Node(operation: operation, leader: leader, bar: isBarred ? Bar(isOthers: isOthers) : nil)
+            nodes[place] = Node(operation: operation, leader: leader, bar: isOthers ? .isOfOthers : isBarred ? .stays : nil)
             if !isBarred { open += 1 }
             units[leader, default: Unit(members: [])].members.append(place)
             index.add(operation)
@@ -164,15 +157,13 @@ struct PushSchedule: Sendable {
         switch outcome {
         case .done: remove(place)
         case .kept, .stopped: bar(place)
-        case .left: bar(place, Bar(isLeft: true))
         case .again, .skipped: break
         }
         guard let unit = units[leader], !unit.members.contains(where: { nodes[$0]?.isRunning == true }) else { return }
         let isStuck = unit.rounds > Self.maximumRounds + unit.members.count
-        let barred = unit.members.filter { nodes[$0]?.isBarred == true }
-        if isStuck || !barred.isEmpty {
-            let isLeft = !isStuck && barred.allSatisfy { nodes[$0]?.bar?.isLeft == true }
-            for member in unit.members { bar(member, Bar(isLeft: isLeft)) }
+        if isStuck { abandoned.formUnion(unit.members.compactMap { nodes[$0]?.operation.id }) }
+        if isStuck || unit.members.contains(where: { nodes[$0]?.bar != nil }) {
+            for member in unit.members { bar(member) }
         } else {
             look(at: leader)
         }
@@ -184,7 +175,7 @@ struct PushSchedule: Sendable {
 
     private mutating func remove(_ place: Int64) {
         guard let node = nodes.removeValue(forKey: place) else { return }
-        if !node.isBarred { open -= 1 }
+        if node.bar == nil { open -= 1 }
         index.remove(node.operation)
         units[node.leader]?.members.removeAll { $0 == place }
         if units[node.leader]?.members.isEmpty == true { units[node.leader] = nil }
@@ -192,10 +183,10 @@ struct PushSchedule: Sendable {
     }
 
     /// Bars an operation, and all that wait for it, for the rest of the push.
-    private mutating func bar(_ place: Int64, _ bar: Bar = Bar()) {
+    private mutating func bar(_ place: Int64, _ bar: Bar = .stays) {
         var places = [place]
         while let place = places.popLast() {
-            guard let node = nodes[place], !node.isBarred else { continue }
+            guard let node = nodes[place], node.bar == nil else { continue }
             nodes[place]?.bar = bar
             nodes[place]?.waiters = []
             open -= 1
@@ -228,15 +219,16 @@ struct PushSchedule: Sendable {
     }
 
     private func standing(of unit: Unit) -> Standing {
+        var awaited: Int64?
         for place in unit.members {
             guard let node = nodes[place] else { continue }
             if let bar = node.bar { return .barred(bar) }
             let blockers = blockers(of: node.operation, in: unit)
             let bars = blockers.compactMap { nodes[$0]?.bar }
-            if let first = bars.first { return .barred(bars.dropFirst().reduce(first, &)) }
-            if let blocker = blockers.last { return .waits(for: blocker) }
+            if !bars.isEmpty { return .barred(bars.contains(.stays) ? .stays : .isOfOthers) }
+            awaited = awaited ?? blockers.last
         }
-        return .ready
+        return awaited.map(Standing.waits) ?? .ready
     }
 
     /// Returns the places of the operations that have to end before the unit begins, because of one of its members.
@@ -248,7 +240,7 @@ struct PushSchedule: Sendable {
         }
         // Another user's later operation must not bar an earlier one, or two users' changes would wait for each other.
         blockers.removeAll { blocker in
-            unit.members.contains(blocker) || blocker > operation.sequence && nodes[blocker]?.bar?.isOthers == true
+            unit.members.contains(blocker) || blocker > operation.sequence && nodes[blocker]?.bar == .isOfOthers
         }
         return blockers
     }
@@ -307,7 +299,7 @@ struct PushSchedule: Sendable {
     private func circularWaits() -> Set<Int64> {
         let barred = units.filter { _, unit in
             unit.members.allSatisfy { place in
-                nodes[place].map { $0.bar?.isOthers == true && !$0.operation.isHeld } ?? false
+                nodes[place].map { $0.bar == .isOfOthers && !$0.operation.isHeld } ?? false
             }
         }
         var waits = barred.mapValues { unit in

@@ -61,10 +61,8 @@ struct PushSession: Sendable {
     private var toReadAgain: Set<Int> = []
     /// The number of searches for such operations.
     private var looks = 0
-    private var passedBy: Set<String> = []
-    /// The ids of operations without a fault that wait for the next push: they were queued during this one, or moved by
-    /// a decision. Some may have left the queue since, with a discarded group.
-    package var waiting: Set<String> { passedBy.union(schedule.left) }
+    /// The ids of operations that were started too often without an outcome.
+    var abandoned: Set<String> { schedule.abandoned }
 
     package init(
         columns: PushColumns, pace: PushPace = PushPace(), dependencies: [TableDependency] = [],
@@ -128,10 +126,6 @@ struct PushSession: Sendable {
                 && !schedule.waits(operation, forOthersOf: operations)
         }
         toReadAgain = []
-        let ids = Set(taken.map(\.id))
-        passedBy.subtract(ids)
-        passedBy.formUnion(
-            operations.filter { !ids.contains($0.id) && !$0.isHeld && schedule.selection.takes($0) }.map(\.id))
         return taken
     }
 
@@ -142,7 +136,7 @@ struct PushSession: Sendable {
         if mayHaveMore, let key = schedule.key(of: place) { toReadAgain.insert(key.hashValue) }
         switch outcome {
         case .again, .skipped: sessions[place]?.restart()
-        case .done, .kept, .left: sessions[place] = nil
+        case .done, .kept: sessions[place] = nil
         case .stopped(let error):
             sessions[place] = nil
             self.error = self.error ?? error
@@ -209,11 +203,6 @@ struct PushSelection: Sendable, Hashable {
     /// Whether the operation belongs to the user, or to no particular user.
     func isOfUser(_ operation: QueuedOperation) -> Bool {
         operation.user.isEmpty || (user.map { operation.user.hasSameBytes(as: $0) } ?? true)
-    }
-
-    /// Whether the operation is selected on its own, without its group.
-    func takes(_ operation: QueuedOperation) -> Bool {
-        admits(operation) && (tags.map { !$0.isDisjoint(with: operation.tags) } ?? true)
     }
 }
 

@@ -136,8 +136,8 @@ enum PushVerdict: Sendable, Hashable {
         // The answer claimed success, perhaps as a gateway's page, but nothing has happened yet.
         if status < 300 { return .later(.brokenProtocol, uncertain: true) }
         // Reported as gone, but listed: perhaps by a replica that has not received the delete yet.
-        if item.operation.kind == .delete, status == 404 || status == 410 {
-            return .later(.notFound, uncertain: true)
+        if status == 404 || status == 410 {
+            return .later(.notFound, uncertain: item.operation.kind == .delete)
         }
         return verdict
     }

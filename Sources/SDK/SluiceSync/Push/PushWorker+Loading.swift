@@ -38,13 +38,13 @@ extension PushWorker {
         // A moved operation is read again at its new place. A group member is not: the others would be sent without it,
         // so the next push reads it.
         guard operation.sequence == queued.sequence else {
-            return .notLoaded(queued.group == nil ? .gone : .moved)
+            return .notLoaded(queued.group == nil ? .gone : .held)
         }
         let (table, id) = (operation.table, operation.recordID)
         let onRecord = try queue.all(on: id, in: table)
         if operation.waits(at: options.environment.now()) { return .notLoaded(.held) }
         guard !operation.isHeld, onRecord.first?.id == operation.id else { return .notLoaded(.held) }
-        if try QueueOutline(store: reader, options).isAheadOfParent(queued) { return .notLoaded(.moved) }
+        if try QueueOutline(store: reader, options).isAheadOfParent(queued) { return .notLoaded(.held) }
         let state = try queue.state(of: id, in: table)
         // A frozen body stays as it is: the record has changed since, and its successor will send that change.
         let isFrozen = operation.state == .inFlight || onRecord.count > 1

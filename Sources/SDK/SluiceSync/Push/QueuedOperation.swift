@@ -121,6 +121,27 @@ struct QueueOutline {
         return try store.records(matching: query).map(operation)
     }
 
+    /// Counts the operations that the next push of the selection can send, several of a record one after the other. A
+    /// failed or postponed operation bars those that wait for it.
+    func countOfFree(_ selection: PushSelection, except abandoned: Set<String>, at now: Timestamp) throws -> Int {
+        func ids(_ isFailed: QueryExpression.BinaryOperator, top: Int? = nil) throws -> [String] {
+            let filter = QueryExpression.binary(isFailed, .column("failure"), .literal(.null))
+            let query = Query(TableOperation.schema.name, filter: filter, top: top, select: ["id"])
+            return try store.records(matching: query).compactMap { $0["id"]?.string }
+        }
+        if try ids(.eq, top: 1).isEmpty { return 0 }
+        let delayed = try QueueReader(store).delayed().filter { $0.waits(at: now) }.map(\.id)
+        let barred = try abandoned.union(ids(.ne)).union(delayed)
+        var schedule = PushSchedule(dependencies: dependencies, selection: selection)
+        schedule.add(
+            try operations(after: 0).map { operation in
+                var operation = operation
+                if barred.contains(operation.id) { operation.isHeld = true }
+                return operation
+            })
+        return schedule.open
+    }
+
     /// Whether the operation's record now refers to an uncreated parent unknown to the schedule, so that the operation
     /// may be ahead of its turn. Either the reference has changed since the queue was read, or a decision has turned
     /// the parent's update into an insert.

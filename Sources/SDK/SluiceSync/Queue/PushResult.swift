@@ -56,8 +56,9 @@ public struct PushResult: Sendable {
     public var failures: [TableOperation]
     /// The number of operations left in the queue, in any state.
     public var remaining: Int
-    /// The number of those that were queued during the push and wait for the next one. A push sends the operations
-    /// queued at its start, and then once the later ones on the same records.
+    /// The number of those that the next push can send at once: queued during this one, or moved after others by a
+    /// decision. A push sends the operations queued at its start, and then once the later ones on the same records.
+    /// 0 where the push ended early.
     public var waiting = 0
     /// The number of operations that a hook has postponed; they are no failures.
     public var postponed = 0

@@ -75,7 +75,9 @@ extension SimulationWorld {
     private func checkEffort(_ requests: [Int], _ operations: [Int], _ unanswered: [Int]) {
         guard parts.configuration.conflictHandlers.isEmpty, parts.configuration.quirk == nil else { return }
         // The description and the token of an OData service are requested too, and rows are read that it does not return.
-        let (times, ofService) = parts.server.service == nil ? (3, 0) : (5, 4)
+        // Before and after an update by PUT, the row is read.
+        let perService = parts.setting.service.contains(.putsUpdates) ? 7 : 5
+        let (times, ofService) = parts.server.service == nil ? (3, 0) : (perService, 4)
         // An expired token makes all requests refused that are under way together.
         let besides = ofService + (parts.setting.usesTokens ? parts.setting.concurrency - 1 : 0)
         for device in devices.indices

@@ -125,11 +125,11 @@ extension OracleState {
         }
     }
 
-    /// Checks I6: a cursor goes forward, unless the query or the server's clock changed.
+    /// Checks I6: a cursor goes forward, unless the query or the server's clock changed, or a pull started over.
     private mutating func checkCursor(_ old: JSON?, _ new: JSON?, on device: Int) {
         guard let old, let new, old["query"] == new["query"], clockSteps == 0,
             let before = old["updatedAt"]?.string.flatMap({ Timestamp($0) }),
-            let after = new["updatedAt"]?.string.flatMap({ Timestamp($0) })
+            let after = new["updatedAt"]?.string.flatMap({ Timestamp($0) }), new["reconcile"]?.bool != true
         else { return }
         if after < before { violate(.cursorForward, "device \(device): from \(before) back to \(after)") }
     }

@@ -212,6 +212,7 @@ extension StoryGenerator {
         if setting.faults[.staleRead] != nil {
             // These faults would hide how far a replica is behind, which only the order of times shows.
             for fault in [SimulationFault.lateCommit, .clockBack, .clockSetBack] { setting.faults[fault] = nil }
+            for habit in [SimulationHabit.untimedFirst, .untimedLast] { setting.habits.remove(habit) }
             // A replica that has not received the row would confirm a false 404.
             setting.faults[.falseNotFound] = nil
         }

@@ -5,6 +5,7 @@ import SluiceTesting
 import Testing
 
 @testable import SluiceLua
+@testable import SluicePluginTools
 
 @Suite("The plugins that come with Sluice, between an engine and a server")
 struct BundledPluginsAtWorkTests {
@@ -158,5 +159,43 @@ struct BundledPluginsAtWorkTests {
         let sent = try #require(device.server.requests.first { $0.head.method == .post })
         #expect(sent.head.headerFields[field]?.hasPrefix("1 ") == true)
         #expect(device.remote("changedBy") == "ann" && device.remote("changedAt") != nil)
+    }
+
+    @Test("audit-trail: the module of the chain finds the first entry that does not follow from the one before it")
+    func chain() async throws {
+        let folder = "\(AuthoredBundles.root)/Plugins/audit-trail"
+        let module = String(decoding: try PluginBundle(folder: folder).files["lib/chain.lua"] ?? [], as: UTF8.self)
+        let main = #"""
+            local chain = require("lib.chain")
+
+            local function entries()
+              local list, previous = {}, chain.start
+              for n, text in ipairs { "first", "second", "third" } do
+                previous = chain.hash(text, previous)
+                list[n] = { n = n, text = text, hash = previous }
+              end
+              return list
+            end
+
+            local function on_event(event, ctx)
+              local changed, taken, late = entries(), entries(), entries()
+              changed[2].text = "another"
+              table.remove(taken, 2)
+              local before = table.remove(late, 1).hash
+              ctx.log.info("whole " .. tostring(chain.first_fault(entries(), chain.start)))
+              ctx.log.info("changed " .. tostring(chain.first_fault(changed, chain.start)))
+              ctx.log.info("taken " .. tostring(chain.first_fault(taken, chain.start)))
+              ctx.log.info("late " .. tostring(chain.first_fault(late, before)))
+            end
+
+            return { on_event = on_event }
+            """#
+        let bundle = try PluginBundle.sample(["on_event"], main, files: ["lib/chain.lua": module])
+        let fixture: JSON = [
+            "name": "a", "hook": "on_event", "given": ["event": ["kind": "status"]],
+            "expect": ["log": ["whole nil", "changed 2", "taken 3", "late nil"]],
+        ]
+        let result = await FixtureRunner(bundle).run(try PluginFixture(fixture, path: "tests/a.json"))
+        #expect(result.differences == [])
     }
 }

@@ -93,7 +93,7 @@ struct PluginPagesTests {
         }
     }
 
-    @Test("the fixture and the spec of the page about tools pass")
+    @Test("the fixture of the page about tools passes")
     func fixtures() async throws {
         let blocks = try Self.blocks("docs/plugin-tools.md")
         let merge = try PluginBundle(folder: "\(AuthoredBundles.root)/Plugins/field-merge")
@@ -103,16 +103,7 @@ struct PluginPagesTests {
                 try PluginFixture(bytes: Array(block.text.utf8), path: "docs/plugin-tools.md"))
             #expect(result.differences == [])
         }
-        let trail = try PluginBundle(folder: "\(AuthoredBundles.root)/Plugins/audit-trail")
-        let specs = blocks.filter { $0.language == "lua" }
-        for block in specs {
-            var files = trail.files
-            files[block.title] = Array(block.text.utf8)
-            var spent: [String: Int] = [:]
-            let results = await SpecRunner(try PluginBundle(files: files, location: "trail")).run(block.title, &spent)
-            #expect(!results.isEmpty && results.allSatisfy(\.isPassed), "\(results)")
-        }
-        #expect(!fixtures.isEmpty && !specs.isEmpty)
+        #expect(!fixtures.isEmpty)
     }
 
     @Test("the Swift of the page about tools keeps decisions that it reads again")

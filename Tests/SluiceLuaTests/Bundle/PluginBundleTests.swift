@@ -27,17 +27,17 @@ struct PluginBundleTests {
         return #expect(throws: SluiceError.self) { try PluginBundle(files: all, location: "zip") }?.message ?? ""
     }
 
-    @Test("sources, fixtures and specs are found by their places")
+    @Test("sources and fixtures are found by their places")
     func reads() throws {
         try folder.write("return 1", to: "lib/rules.lua")
         try folder.write("return 2", to: "lib/text/trim.lua")
         try folder.write("{}", to: "tests/a.json")
-        try folder.write("", to: "tests/b_spec.lua")
+        try folder.write("", to: "tests/b.lua")
         try folder.write("# Stock", to: "README.md")
         let bundle = try bundle()
         #expect(bundle.sources.map(\.name) == ["main", "lib.rules", "lib.text.trim"])
         #expect(bundle.sources[1].text == Array("return 1".utf8) && bundle.location == folder.path)
-        #expect(bundle.fixtures == ["tests/a.json"] && bundle.specs == ["tests/b_spec.lua"])
+        #expect(bundle.fixtures == ["tests/a.json"])
         #expect(bundle.files.count == 7 && bundle.manifest.name == "com.example.stock")
     }
 

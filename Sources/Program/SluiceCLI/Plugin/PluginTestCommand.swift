@@ -5,7 +5,7 @@ internal import SluicePluginTools
 
 struct PluginTestCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
-        commandName: "test", abstract: "Run the fixtures and specs of plugins, in a world that is faked whole.")
+        commandName: "test", abstract: "Run the fixtures of plugins, in a world that is faked whole.")
 
     @OptionGroup var target: PluginTargetOptions
     @OptionGroup var tableOptions: PluginTableOptions

@@ -79,12 +79,8 @@ public struct PluginBundle: Sendable {
     }
 
     /// The paths of the fixtures: `tests/NAME.json`.
-    public var fixtures: [String] { paths(endingIn: ".json") }
-    /// The paths of the specs: `tests/NAME_spec.lua`.
-    public var specs: [String] { paths(endingIn: "_spec.lua") }
-
-    private func paths(endingIn suffix: String) -> [String] {
-        files.keys.filter { $0.hasPrefix("tests/") && $0.hasSuffix(suffix) }.sorted()
+    public var fixtures: [String] {
+        files.keys.filter { $0.hasPrefix("tests/") && $0.hasSuffix(".json") }.sorted()
     }
 }
 

@@ -26,6 +26,4 @@ package enum HostWait: Sendable {
     case count(Query)
     /// A request to a server's table, carried out by the server.
     case table(TableRequestEdit)
-    /// A call of a plugin by a spec.
-    case spec(String, JSON)
 }

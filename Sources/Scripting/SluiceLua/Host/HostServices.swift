@@ -63,7 +63,6 @@ package struct HostServices: Sendable {
                 return .reply(.value(JSON(try await store.read { try $0.count(matching: query) })))
             case .table: return .reply(.failure("there is no table's server here"))
             case .next: return .reply(.failure("next can be used in the hook filter only"))
-            case .spec: return .reply(.failure("specs alone ask plugins"))
             }
         } catch {
             if Task.isCancelled || error is CancellationError { return .ended(.cancelled) }

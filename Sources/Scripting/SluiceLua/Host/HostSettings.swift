@@ -18,8 +18,6 @@ package struct HostSettings: Sendable {
     package var hasTransport = false
     /// Whether the host has a store for `store`.
     package var hasStore = false
-    /// Whether the script is a spec, which calls a plugin's hooks.
-    package var isSpec = false
     /// The seed of random numbers, for a host that must be repeatable; nil for the system's.
     package var seed: UInt64?
     /// Whether the guards of each new machine are tested.

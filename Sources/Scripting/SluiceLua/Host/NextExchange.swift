@@ -13,7 +13,7 @@ struct NextExchange: Sendable {
     var ending: Ending?
 }
 
-/// Requests and answers for the decision log and specs: without credentials, with the body as text.
+/// Requests and answers for the decision log: without credentials, with the body as text.
 package enum ExchangeDocument {
     /// The longest body that is kept, in bytes.
     static let maximumBody = 64 << 10
@@ -24,7 +24,7 @@ package enum ExchangeDocument {
             request.head.headerFields, request.body)
     }
 
-    package static func response(_ response: Response) -> JSON {
+    static func response(_ response: Response) -> JSON {
         message(["status": JSON(response.status)], response.head.headerFields, response.body)
     }
 

@@ -48,13 +48,11 @@ package final class PluginInstance {
         meters = settings.metrics.map { PluginMeters($0, plugin: plan.name, mode: plan.mode) }
         functions = HostFunctions(plan, values: values, secrets: secrets, settings)
         let labels = JSON(members: plan.deployment.labels.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) })
-        var environment: JSON = [
+        environment = [
             "config": plan.config,
             "deployment": ["id": plan.deployment.id.map { JSON($0) } ?? .null, "labels": labels],
             "plugin": ["name": JSON(plan.name), "version": JSON(plan.manifest.version)],
         ]
-        if settings.isSpec { environment["spec"] = true }
-        self.environment = environment
         vm = try Self.machine(plan, environment, functions, settings)
     }
 

@@ -1,13 +1,13 @@
 internal import SluiceCore
 public import SluiceLua
 
-/// The result of one fixture, or of one `it` of a spec.
+/// The result of one fixture.
 public struct FixtureResult: Sendable {
     /// The file in the bundle.
     public let path: String
-    /// The name of the fixture, or of the `it`.
+    /// The name of the fixture.
     public let name: String
-    /// The hook; nil for a spec.
+    /// The hook; nil for a fixture that cannot be read.
     public let hook: HookKind?
     /// The differences, or faults of the fixture itself, one on each line. Empty if it passed.
     public let differences: [String]

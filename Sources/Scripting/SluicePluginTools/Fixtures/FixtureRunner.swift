@@ -1,7 +1,7 @@
 public import SluiceCore
 public import SluiceLua
 
-/// Runs the fixtures and specs of a bundle, each in its own machine and a completely simulated world.
+/// Runs the fixtures of a bundle, each in its own machine and a completely simulated world.
 ///
 /// ```swift
 /// let bundle = try PluginBundle(folder: "Plugins/field-merge")
@@ -25,7 +25,7 @@ public struct FixtureRunner: Sendable {
     /// Creates a runner for a bundle.
     public init(_ bundle: PluginBundle) { self.bundle = bundle }
 
-    /// Runs all fixtures and specs.
+    /// Runs all fixtures.
     public func run() async -> FixtureReport {
         var spent: [String: Int] = [:]
         let results = await run(&spent)
@@ -52,12 +52,6 @@ public struct FixtureRunner: Sendable {
                 guard includes(path, "") else { continue }
                 results.append(
                     FixtureResult(path: path, name: "can be read", hook: nil, differences: [error.message]))
-            }
-        }
-        for path in bundle.specs {
-            for result in await SpecRunner(bundle, dialect: dialect, tables: tables).run(path, &spent)
-            where includes(path, result.name) {
-                results.append(result)
             }
         }
         return results
@@ -98,7 +92,7 @@ public struct FixtureRunner: Sendable {
 }
 
 extension FixtureRunner {
-    /// Refuses a plugin whose fixtures or specs fail. As ``PluginOptions/gate`` it lets a new version serve only if its
+    /// Refuses a plugin whose fixtures fail. As ``PluginOptions/gate`` it lets a new version serve only if its
     /// own tests pass.
     ///
     /// ```swift
@@ -115,7 +109,7 @@ extension FixtureRunner {
     }
 }
 
-/// The results of all fixtures and specs of a bundle.
+/// The results of all fixtures of a bundle.
 public struct FixtureReport: ToolReport {
     /// The plugin's name.
     public let plugin: String
@@ -124,9 +118,9 @@ public struct FixtureReport: ToolReport {
     /// The coverage of statements; nil if it was not recorded.
     public let coverage: LineCoverage?
 
-    /// The number of passed fixtures and specs.
+    /// The number of passed fixtures.
     public var passed: Int { results.count { $0.isPassed } }
-    /// The number of failed fixtures and specs.
+    /// The number of failed fixtures.
     public var failed: Int { results.count - passed }
     /// Whether all passed.
     public var isGood: Bool { failed == 0 }

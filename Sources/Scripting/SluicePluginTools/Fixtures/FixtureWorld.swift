@@ -48,12 +48,9 @@ final class FixtureWorld: Sendable {
     let script: Script
     private let state: Mutex<State>
     private let store = MemoryStore()
-    /// The stage for a spec's own calls; nil without a spec.
-    private let stage: SpecStage?
 
-    init(_ script: Script, stage: SpecStage? = nil) {
+    init(_ script: Script) {
         self.script = script
-        self.stage = stage
         state = Mutex(
             State(
                 now: script.clock, http: script.http[...], next: script.next[...],
@@ -74,28 +71,12 @@ final class FixtureWorld: Sendable {
     var now: Timestamp { state.withLock { $0.now } }
     /// The requests given to `next`, in order.
     var sent: [Request] { state.withLock { $0.sent } }
-    /// Returns these requests, and forgets them.
-    func takeSent() -> [Request] {
-        state.withLock { state in
-            defer { state.sent = [] }
-            return state.sent
-        }
-    }
     /// The plugin's saved values.
     var values: [String: JSON] { state.withLock { $0.values } }
     /// The requests without an answer, and a note on answers that were never used.
     var faults: [String] {
         state.withLock { state in
             state.faults + (state.http.isEmpty ? [] : ["host.http: \(state.http.count) not asked for"])
-        }
-    }
-
-    /// Appends answers for the next call, and optionally sets the clock.
-    func goOn(with script: Script, setsClock: Bool) {
-        state.withLock { state in
-            state.http += script.http
-            state.next += script.next
-            if setsClock { state.now = script.clock }
         }
     }
 
@@ -113,15 +94,11 @@ final class FixtureWorld: Sendable {
         case .next(let request): return answer(request)
         case .table(let edit): return answer(edit)
         case .http(let request): return .reply(answer(http: request))
-        case .spec(let function, let arguments):
-            guard let stage else { break }
-            return .reply(await stage.perform(function, arguments))
         case .record, .count:
             let services = HostServices(
                 environment: environment, timer: { _ in }, transport: nil, store: store, storage: MemoryPluginValues())
             return await services.perform(wait, within: nil)
         }
-        return .reply(.failure("there is no spec"))
     }
 
     private func answer(_ request: Request) -> WaitResult {

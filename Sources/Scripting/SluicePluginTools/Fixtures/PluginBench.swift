@@ -16,7 +16,7 @@ public struct PluginBench: Sendable {
         self.rounds = max(1, rounds)
     }
 
-    /// Runs it. Fixtures and specs that fail in any round are listed and not measured.
+    /// Runs it. Fixtures that fail in any round are listed and not measured.
     public func run() async -> BenchReport {
         var hooks: [HookKind: BenchReport.Hook] = [:]
         var runner = FixtureRunner(bundle)
@@ -89,7 +89,7 @@ public struct BenchReport: ToolReport {
     public let plugin: String
     /// The hooks that fixtures call.
     public let hooks: [Hook]
-    /// The fixtures and specs that fail.
+    /// The fixtures that fail.
     public let failed: [String]
 
     /// Whether all fixtures pass, and no call uses more than four fifths of its fuel limit.

@@ -28,8 +28,7 @@ struct PluginRig: Sendable {
     ///
     /// - Throws: ``PluginFailure``.
     init(
-        _ plan: PluginPlan, _ world: FixtureWorld, testsGuards: Bool = false, keepsInputs: Bool = false,
-        isSpec: Bool = false
+        _ plan: PluginPlan, _ world: FixtureWorld, testsGuards: Bool = false, keepsInputs: Bool = false
     ) async throws {
         var settings = HostSettings()
         settings.environment = world.environment
@@ -37,7 +36,6 @@ struct PluginRig: Sendable {
         settings.hasStore = true
         settings.testsGuards = testsGuards
         settings.keepsInputs = keepsInputs
-        settings.isSpec = isSpec
         settings.seed = world.script.seed
         settings.decisionLogSize = 16
         try await world.prepare()

@@ -38,9 +38,6 @@ extension HostFunctions {
                 let pause = Duration.checked(seconds: milliseconds / 1000)
             else { throw ScriptFailure(.runtime, "ctx.sleep takes milliseconds from 0 to 3600000") }
             return .wait(.sleep(pause))
-        case "spec.load", "spec.ask":
-            guard settings.isSpec else { return nil }
-            return .wait(.spec(function, arguments.values))
         case "http.request": return try http(arguments[0] ?? .null, call)
         case "store.get", "store.count": return try store(arguments, call)
         case "next": return try next(arguments[0] ?? .null, call)

@@ -33,13 +33,11 @@ package enum Prelude {
         """#
 
     private static let end = #"""
-        local globals = {
+        return {
           decide = freeze(decide), json = freeze(json), time = freeze(time), crypto = freeze(crypto),
           http = freeze(http), kv = freeze(kv), secrets = freeze(secrets), store = freeze(store),
           text = freeze(text), log = log, print = print, math = freeze(numbers),
         }
-        if env.spec then globals.spec = freeze { load = of "spec.load", ask = of "spec.ask" } end
-        return globals
 
         """#
 }

@@ -73,6 +73,18 @@ struct PluginCheckTests {
         #expect(try await lines("req.headers:set('X-Plain', '*')", .object).isEmpty)
     }
 
+    @Test("a Lua spec is named by a check and a test, and fails neither")
+    func spec() async throws {
+        let bundle = try PluginBundle.handler(
+            "return decide.client()", files: ["tests/a_spec.lua": "error('x')", "tests/b.lua": ""])
+        let line = "tests/a_spec.lua: warning: Lua specs are not run any more; write JSON fixtures"
+        let check = await PluginCheck.run(bundle)
+        #expect(check.isGood && check.lines.filter { $0.hasPrefix("tests/") } == [line], "\(check.lines)")
+        let report = await FixtureRunner(bundle).run()
+        #expect(report.isGood && report.lines == ["# sample", "1..0", "# \(line)", "0 passed, 0 failed"])
+        #expect(report.json["warnings"] == JSON([JSON(line)]))
+    }
+
     @Test("a script that is no Lua, and hooks that differ from the manifest")
     func loading() async throws {
         let broken = await PluginCheck.run(try .sample(["on_conflict"], "local x =\nreturn {}"))

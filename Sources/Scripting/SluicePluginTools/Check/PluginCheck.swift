@@ -48,6 +48,7 @@ public struct PluginCheck: Sendable {
                 report.error(path, error.message)
             }
         }
+        for path in bundle.unusedSpecs { report.warn(path, PluginBundle.unusedSpecWarning) }
         return fixtures
     }
 

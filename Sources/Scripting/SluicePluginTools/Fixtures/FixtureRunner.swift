@@ -31,6 +31,7 @@ public struct FixtureRunner: Sendable {
         let results = await run(&spent)
         return FixtureReport(
             plugin: plan?.name ?? bundle.manifest.name, results: results,
+            warnings: bundle.unusedSpecs.map { "\($0): warning: \(PluginBundle.unusedSpecWarning)" },
             coverage: measuresCoverage ? LineCoverage(bundle, spent: spent) : nil)
     }
 
@@ -115,6 +116,8 @@ public struct FixtureReport: ToolReport {
     public let plugin: String
     /// The results, in the order of the files.
     public let results: [FixtureResult]
+    /// The Lua specs of the bundle, which are not run, one on each line.
+    public let warnings: [String]
     /// The coverage of statements; nil if it was not recorded.
     public let coverage: LineCoverage?
 
@@ -127,7 +130,7 @@ public struct FixtureReport: ToolReport {
 
     /// The results in TAP format, with the differences after each failure.
     public var lines: [String] {
-        var lines = ["# \(plugin)", "1..\(results.count)"]
+        var lines = ["# \(plugin)", "1..\(results.count)"] + warnings.map { "# \($0)" }
         for (index, result) in results.enumerated() {
             lines.append("\(result.isPassed ? "ok" : "not ok") \(index + 1) - \(result.path): \(result.name)")
             lines += (result.differences + result.notes).map { "  # \($0)" }
@@ -142,6 +145,7 @@ public struct FixtureReport: ToolReport {
             "plugin": JSON(plugin), "results": JSON(results.map(\.json)), "passed": JSON(passed),
             "failed": JSON(failed),
         ]
+        if !warnings.isEmpty { json["warnings"] = JSON(warnings.map { JSON($0) }) }
         if let coverage { json["coverage"] = coverage.json }
         return json
     }

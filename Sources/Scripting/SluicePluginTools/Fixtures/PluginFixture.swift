@@ -76,6 +76,13 @@ extension PluginBundle {
     public func fixture(at path: String) throws(SluiceError) -> PluginFixture {
         try PluginFixture(bytes: files[path] ?? [], path: path)
     }
+
+    /// The paths of Lua specs, `tests/NAME_spec.lua`. No command runs them.
+    var unusedSpecs: [String] {
+        files.keys.filter { $0.hasPrefix("tests/") && $0.hasSuffix("_spec.lua") }.sorted()
+    }
+    /// The warning about each of them.
+    static let unusedSpecWarning = "Lua specs are not run any more; write JSON fixtures"
 }
 
 /// The expectations of a fixture. Nil is not compared.

@@ -49,6 +49,11 @@ struct IncrementalPullSession: Sendable {
     private(set) var isUnsorted = false
     /// Whether the server returns rows of one time in another order with each request.
     private(set) var hasNoOrder = false
+    /// Whether rows of one time were read page by page from a server that does not sort them by id. If it changes their
+    /// order while others change, a row may be missing.
+    private(set) var isDoubtful = false
+    /// Whether all pages have sorted rows of one time by id.
+    private var sortsTies = true
     /// Whether the server does not find rows by the times it has written.
     private(set) var misreadsTimes = false
     /// Whether the server refuses `$skip`, so that rows of one time cannot be read page by page.
@@ -281,6 +286,8 @@ struct IncrementalPullSession: Sendable {
         let fresh = page.rows.indices.filter { !group.holds(page.rows[$0]) }
         let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
         if !group.isFollowedInOrder(by: times) { return readAll(isStored ? [] : fresh) }
+        sortsTies = sortsTies && page.sortsTies
+        if skip > 0, !sortsTies, !fresh.isEmpty { isDoubtful = true }
         sortCheck.count(fresh.count)
         repeated.take(fresh.lazy.map { page.rows[$0] })
         if repeated.isEnough {

@@ -59,7 +59,10 @@ struct NamedPullSession: Sendable {
     }
 
     /// Whether a reconcile has to follow before the query is certainly complete.
-    var isDoubtful: Bool { beganAfresh || reasons.contains(.clockWasSet) }
+    var isDoubtful: Bool {
+        if case .times(let session) = phase, session.isDoubtful { return true }
+        return beganAfresh || reasons.contains(.clockWasSet)
+    }
 
     /// Handles an event and returns the next effect.
     package mutating func handle(_ event: PullEvent) -> PullEffect {

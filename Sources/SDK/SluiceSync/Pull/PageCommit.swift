@@ -162,11 +162,10 @@ struct PageCommit: Sendable {
 
     /// Whether a newer state of the row is known here, and so new that a lagging replica may not have it yet.
     private func isOlder(_ row: RowPage.Row, isPending: Bool, _ store: any StoreReader) throws -> Bool {
-        if try wasEmpty(store) { return false }
-        let time = row.updatedAt.flatMap { Timestamp($0) }
+        guard let time = row.updatedAt.flatMap({ Timestamp($0) }), try !wasEmpty(store) else { return false }
         func isOlder(than known: JSON?) -> Bool {
             guard let known = known?[columns.updatedAt]?.string.flatMap({ Timestamp($0) }) else { return false }
-            return (time.map { $0 < known } ?? true) && ReplacedVersions.mayLag(known, at: writtenAt ?? requestedAt)
+            return time < known && ReplacedVersions.mayLag(known, at: writtenAt ?? requestedAt)
         }
         if try isOlder(than: store.record(row.id, in: table)) { return true }
         guard isPending else { return false }

@@ -34,6 +34,14 @@ struct PullPage: Sendable {
         self.isLast = isLast
     }
 
+    /// Whether rows of one time stand in the order of their ids.
+    var sortsTies: Bool {
+        zip(rows, rows.dropFirst()).allSatisfy { one, next in
+            one.updatedAt == nil || one.updatedAt != next.updatedAt || one.isUnfit || next.isUnfit
+                || IDOrder.isAscending([one.id, next.id])
+        }
+    }
+
     /// Whether all orders in use sort the ids of its rows, and the given id, alike.
     func isUniform(with id: RecordID? = nil) -> Bool {
         IDOrder.isUniform(rows.filter { !$0.isUnfit }.map(\.id) + (id.map { [$0] } ?? []))

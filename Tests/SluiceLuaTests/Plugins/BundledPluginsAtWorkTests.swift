@@ -182,10 +182,10 @@ struct BundledPluginsAtWorkTests {
               changed[2].text = "another"
               table.remove(taken, 2)
               local before = table.remove(late, 1).hash
-              ctx.log.info("whole " .. tostring(chain.first_fault(entries(), chain.start)))
-              ctx.log.info("changed " .. tostring(chain.first_fault(changed, chain.start)))
-              ctx.log.info("taken " .. tostring(chain.first_fault(taken, chain.start)))
-              ctx.log.info("late " .. tostring(chain.first_fault(late, before)))
+              ctx.log.info("whole " .. tostring((chain.first_fault(entries(), chain.start))))
+              ctx.log.info("changed " .. tostring((chain.first_fault(changed, chain.start))))
+              ctx.log.info("taken " .. tostring((chain.first_fault(taken, chain.start))))
+              ctx.log.info("late " .. tostring((chain.first_fault(late, before))))
             end
 
             return { on_event = on_event }

@@ -4,7 +4,7 @@ internal import SluiceBase
 ///
 /// A row is written if its record has no operations. For a record with operations only the mirror is updated. A row is
 /// not written if its record has changed here since the page was requested; then the cursor is not written either, and
-/// those rows are read again first. A row of which a newer version is known is not written, but requested later.
+/// those rows are read again first. A row with a version known to be replaced is not written, but requested later.
 struct PageCommit: Sendable {
     package let table: String
     package let page: RowPage
@@ -16,13 +16,11 @@ struct PageCommit: Sendable {
     var askedAt: ChangeStamps.Moment?
     /// The time at which the page was requested. The answer may have been on its way for longer than a replica lags.
     var requestedAt: Timestamp
-    /// The time at which the server wrote the page, by its own clock.
-    var writtenAt: Timestamp?
     package var removals: RemovalGuard
     /// The rows as changed by hooks; nil where no hook took part.
     var revised: RevisedRows?
-    /// The names of the server's own properties.
-    var columns = RowPage.SystemColumns()
+    /// The name of the version property.
+    package var version: PropertyName = "version"
     /// The time at which the page came.
     package var now: Timestamp
     /// The endpoint of the page.
@@ -60,7 +58,7 @@ struct PageCommit: Sendable {
         /// The ids of rows not written because their records have changed since.
         package var stale: [RecordID] = []
         /// The ids of rows to request again later. The query may have lost them but they cannot be released now, or
-        /// a newer version of them is known. See ``Cursor/toRecheck``.
+        /// they came in a version known to be replaced. See ``Cursor/toRecheck``.
         var toRecheck: [RecordID] = []
         /// The moment after the page.
         package var mark = ChangeStamps.Moment()
@@ -113,7 +111,7 @@ struct PageCommit: Sendable {
             let isDropped = revised?.dropped.contains(index) ?? false
             if !stale.isEmpty, stale.contains(row.id) {
                 outcome.stale.append(row.id)
-            } else if try replaced.contains(row) || isOlder(row, isPending: pending.contains(row.id), store) {
+            } else if replaced.contains(row) {
                 outcome.toRecheck.append(row.id)
             } else if !pending.isEmpty, pending.contains(row.id) {
                 outcome.pending += 1
@@ -160,24 +158,6 @@ struct PageCommit: Sendable {
         return outcome
     }
 
-    /// Whether a newer state of the row is known here, and so new that a lagging replica may not have it yet.
-    private func isOlder(_ row: RowPage.Row, isPending: Bool, _ store: any StoreReader) throws -> Bool {
-        guard let time = row.updatedAt.flatMap({ Timestamp($0) }), try !wasEmpty(store) else { return false }
-        func isOlder(than known: JSON?) -> Bool {
-            guard let known = known?[columns.updatedAt]?.string.flatMap({ Timestamp($0) }) else { return false }
-            return time < known && ReplacedVersions.mayLag(known, at: writtenAt ?? requestedAt)
-        }
-        if try isOlder(than: store.record(row.id, in: table)) { return true }
-        guard isPending else { return false }
-        return try isOlder(than: QueueReader(store).state(of: row.id, in: table)?.mirror)
-    }
-
-    /// Whether the table was empty when the pull began, and has no local changes since.
-    private func wasEmpty(_ store: any StoreReader) throws -> Bool {
-        guard let stampWhenEmpty else { return false }
-        return try ChangeStamps.mark(of: table, in: store).stamp == stampWhenEmpty
-    }
-
     /// Returns the ids of records with operations. A record with the same GUID in another case takes the server's
     /// spelling.
     private func waiting(
@@ -192,7 +172,7 @@ struct PageCommit: Sendable {
 
     /// Renames records without operations to the server's spelling, if they have the same GUID in another case.
     private func respell(_ ids: some Sequence<RecordID>, _ queue: QueueWriter, _ store: any StoreWriter) throws {
-        if try wasEmpty(store) { return }
+        if let stampWhenEmpty, try ChangeStamps.mark(of: table, in: store).stamp == stampWhenEmpty { return }
         for id in ids where id.text.isGUID {
             if try store.record(id, in: table) != nil { continue }
             for other in id.spellings where try other != id && store.record(other, in: table) != nil {
@@ -263,10 +243,10 @@ struct PageCommit: Sendable {
         let page = revised?.page ?? page
         var revisions: [RowPage.Revision?]?
         for index in upserts where page.rows[index].version == nil {
-            guard let known = try store.record(page.rows[index].id, in: table)?[columns.version], !known.isNull else {
+            guard let known = try store.record(page.rows[index].id, in: table)?[version], !known.isNull else {
                 continue
             }
-            let held = JSON(members: [(columns.version, known)])
+            let held = JSON(members: [(version, known)])
             var kept = revisions ?? page.rows.indices.map(page.revision)
             switch kept[index] {
             case nil: kept[index] = .members(held)
@@ -349,12 +329,12 @@ struct PageCommit: Sendable {
         var state =
             try queue.reader.state(of: row.id, in: table)
             ?? RecordState(table: table, recordID: row.id, base: nil, mirror: nil)
-        let newest = record(at: index).versioned((state.mirror ?? state.base)?[columns.version], columns.version)
+        let newest = record(at: index).versioned((state.mirror ?? state.base)?[version], version)
         state.mirror = row.isDeleted ? nil : newest
         try queue.put(state, isNoted: false)
         // The base of an undelete is the tombstone itself.
-        if row.isDeleted { return state.base.map { $0[columns.version] != newest[columns.version] } ?? false }
-        return newest[columns.version] != state.base?[columns.version]
+        if row.isDeleted { return state.base.map { $0[version] != newest[version] } ?? false }
+        return newest[version] != state.base?[version]
     }
 }
 

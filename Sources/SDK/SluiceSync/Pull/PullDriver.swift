@@ -14,8 +14,8 @@ struct PullDriver: Sendable {
     let progress: (@Sendable (_ rows: Int) -> Void)?
     private var cursor: Cursor?
     private var mark = ChangeStamps.Moment()
-    /// The times at which the last page was requested, and written by the server.
-    private var (requestedAt, writtenAt): (Timestamp, Timestamp?) = (Timestamp(ticks: 0), nil)
+    /// The time at which the last page was requested.
+    private var requestedAt = Timestamp(ticks: 0)
     /// The stamp of the table when the pull began, if it was empty then.
     private var stampWhenEmpty: Int64?
     private var removals: RemovalGuard
@@ -124,7 +124,6 @@ struct PullDriver: Sendable {
         asked += 1
         requestedAt = options.environment.now()
         let answer = try await exchange.page(request, &size)
-        writtenAt = answer.date
         let page = PullPage(
             rows: answer.page.rows, serverDate: answer.date, askedDate: requestedAt,
             localDate: options.environment.now(), token: answer.token, isLast: answer.isLast,
@@ -152,9 +151,9 @@ struct PullDriver: Sendable {
             table: query.table, page: page, rows: rows, cursor: cursor, removals: removals, now: now)
         commit.savesCursor = position != nil
         commit.askedAt = mark
-        (commit.requestedAt, commit.writtenAt) = (requestedAt, writtenAt)
+        commit.requestedAt = requestedAt
         commit.stampWhenEmpty = stampWhenEmpty
-        commit.columns = client.dialect.columns
+        commit.version = client.dialect.columns.version
         commit.server = client.endpoint.identity
         commit.references = options.idReferences
         let stored = try await exchange.store(commit)

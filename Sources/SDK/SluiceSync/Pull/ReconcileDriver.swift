@@ -111,7 +111,7 @@ struct ReconcileDriver: Sendable {
         get throws {
             var commit = PageCommit(
                 table: table, page: try RowPage(records: []), rows: [], cursor: cursor, removals: removals)
-            commit.columns = dialect.columns
+            commit.version = dialect.columns.version
             return commit
         }
     }

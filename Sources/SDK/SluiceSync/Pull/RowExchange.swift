@@ -146,16 +146,16 @@ struct RowExchange: Sendable {
             var left = waiting
             while !left.isEmpty {
                 let requestedAt = options.environment.now()
-                let (answer, count) = try await readSome(of: left, most: &most, size)
+                let (page, count) = try await readSome(of: left, most: &most, size)
                 let some = Array(left.prefix(count))
                 var part = PageCommit(
-                    table: commit.table, page: answer.page, rows: [], cursor: commit.cursor, removals: commit.removals,
+                    table: commit.table, page: page, rows: [], cursor: commit.cursor, removals: commit.removals,
                     now: options.environment.now())
                 part.removals.removed += total.deleted
                 part.savesCursor = false
                 part.askedAt = total.mark
-                (part.requestedAt, part.writtenAt) = (requestedAt, answer.date)
-                part.columns = commit.columns
+                part.requestedAt = requestedAt
+                part.version = commit.version
                 part.server = client.endpoint.identity
                 part.references = options.idReferences
                 let outcome = try await storeAsked(some, part)
@@ -186,17 +186,17 @@ struct RowExchange: Sendable {
     ///     pull requests fewer.
     /// - Returns: the page, and the number of requested ids.
     private func readSome(of ids: [RecordID], most: inout Int, _ known: PageSize) async throws
-        -> (answer: Answer, count: Int)
+        -> (page: RowPage, count: Int)
     {
         while true {
             let (request, count) = try requests.request(someOf: ids, most: most)
             do {
-                return (try await receive(request), count)
+                return (try await receive(request).page, count)
             } catch let error as SluiceError where count > 1 && error.mayRefuseQuestion {
                 most = count / 2
             } catch let error as SluiceError where error.mayBeOfPage {
                 let (narrow, _) = try requests.request(someOf: ids, most: 1, isNarrow: true)
-                return (try await receiveNarrow(narrow, insteadOf: error), 1)
+                return (try await receiveNarrow(narrow, insteadOf: error).page, 1)
             } catch let error as SluiceError {
                 var size = known
                 _ = size.shrinks(after: error, asked: count)

@@ -61,13 +61,9 @@ struct ReplacedVersions {
     private static let schema = ChangeStamps.schema
 
     private static func counts(_ note: JSON, at now: Timestamp) -> Bool {
-        note["at"]?.string.flatMap { Timestamp($0) }.map { mayLag($0, at: now) } ?? false
-    }
-
-    /// Whether a change of that time may be missing in a copy of the server's data.
-    static func mayLag(_ change: Timestamp, at now: Timestamp) -> Bool {
+        guard let at = note["at"]?.string.flatMap({ Timestamp($0) }) else { return false }
         // In both directions, because the clock may have been set back.
-        let passed = change.duration(to: now)
+        let passed = at.duration(to: now)
         return passed < lag && passed > .zero - lag
     }
 

@@ -121,19 +121,13 @@ extension OracleState {
         }
     }
 
-    /// Checks I5: a successful pull has returned each row that was committed before it began. A row whose time went back
-    /// may come later, because it looks like one from a replica that lags.
+    /// Checks I5: a successful pull has returned each row that was committed before it began.
     mutating func pulled(_ rows: [SimulatedRow], of table: String, named: Bool, on device: Int) {
         // A pull is not told of rows that a backup brought back: a reconcile finds them.
         for row in rows where !row.isOdd && row.version > restoredAt ?? 0 {
             let key = RecordKey(table: table, id: row.id)
             guard devices[device].operations[key] == nil else { continue }
             let local = devices[device].row(key)
-            if setsTimesBack, let time = local?[columns.updatedAt]?.string.flatMap({ Timestamp($0) }),
-                row.updatedAt < time
-            {
-                continue
-            }
             if row.isDeleted {
                 if named, local != nil {
                     violate(.noSkippedRow, "device \(device) pulled, and still has \(key), deleted as v\(row.version)")

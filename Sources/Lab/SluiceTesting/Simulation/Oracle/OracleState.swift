@@ -97,8 +97,6 @@ struct OracleState: Sendable {
     let keepsAuthors: Bool
     /// Whether a lagging replica of the server may answer reads.
     let hasReplicas: Bool
-    /// Whether a later change of a row may have an earlier time.
-    let setsTimesBack: Bool
     let ids: SimulatedIDs
 
     /// The number of sends of a record's changes without an answer that proves that nothing was done.
@@ -108,13 +106,11 @@ struct OracleState: Sendable {
         devices: Int, columns: PushColumns, hasFilters: Bool,
         fields: SimulatedFields = SimulatedFields(areTwins: false),
         forgetsDeleted: Bool = false, mayChangeValues: Bool = false, tidiesPages: Bool = false,
-        keepsAuthors: Bool = false, hasReplicas: Bool = false, setsTimesBack: Bool = false,
-        ids: SimulatedIDs = SimulatedIDs([])
+        keepsAuthors: Bool = false, hasReplicas: Bool = false, ids: SimulatedIDs = SimulatedIDs([])
     ) {
         self.tidiesPages = tidiesPages
         self.keepsAuthors = keepsAuthors
         self.hasReplicas = hasReplicas
-        self.setsTimesBack = setsTimesBack
         self.ids = ids
         self.forgetsDeleted = forgetsDeleted
         self.columns = columns

@@ -14,8 +14,7 @@ final class SimulationOracle: Sendable {
                 devices: setting.devices, columns: columns, hasFilters: hasFilters, fields: setting.fields,
                 forgetsDeleted: forgetsDeleted, mayChangeValues: setting.habits.contains(.keepsTexts),
                 tidiesPages: setting.tidiesPages, keepsAuthors: setting.habits.contains(.keepsAuthors),
-                hasReplicas: setting.faults[.staleRead] != nil,
-                setsTimesBack: [.clockBack, .clockSetBack].contains { setting.faults[$0] != nil }, ids: setting.ids))
+                hasReplicas: setting.faults[.staleRead] != nil, ids: setting.ids))
     }
 
     /// The first invariant that did not hold.

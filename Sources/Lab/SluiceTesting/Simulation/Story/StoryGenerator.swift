@@ -159,6 +159,8 @@ struct StoryGenerator {
         if setting.repairs { kinds += Self.repairs }
         if setting.handsOver { kinds += Array(repeating: .handOver, count: 2) }
         if setting.restoresBackups { kinds += [.backup, .backup, .restoreBackup] }
+        // A full read without a name may be answered by a replica that lags: see docs/pull.md.
+        if setting.faults[.staleRead] != nil { kinds.removeAll { $0 == .pullAll } }
         if setting.users > 1 { kinds += Array(repeating: .switchUser, count: 2) }
         return kinds
     }

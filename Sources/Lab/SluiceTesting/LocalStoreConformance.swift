@@ -39,7 +39,7 @@ public enum LocalStoreConformance {
     }
 
     /// Every check.
-    public static let checks: [Check] = records + schemas + tables + queries + transactions + pages
+    public static let checks: [Check] = records + schemas + tables + queries + transactions + pages + rows
 
     /// One named check of the store's contents after it was reopened.
     public struct ReopenCheck: Sendable, CustomStringConvertible {

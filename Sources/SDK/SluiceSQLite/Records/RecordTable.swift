@@ -173,10 +173,15 @@ package final class RecordTable: Sendable {
         return try statement.step() ? record(statement) : nil
     }
 
-    /// Returns the records whose columns have those texts, in the order of a column; see ``IndexedReader``.
+    /// Returns the records whose columns have those texts, in the order of a column; nil where the columns are not
+    /// declared as `string` and the order as `integer`, so that it takes a query.
     func records(
-        where texts: [(column: PropertyName, text: String)], by order: PropertyName, on connection: SQLiteConnection
-    ) throws -> [JSON] {
+        where texts: [(column: PropertyName, text: String)], orderedBy order: PropertyName,
+        on connection: SQLiteConnection
+    ) throws -> [JSON]? {
+        guard !texts.isEmpty, texts.allSatisfy({ schema.column($0.column)?.type == .string }),
+            schema.column(order)?.type == .integer
+        else { return nil }
         func quoted(_ name: PropertyName) -> String { SQLDialect.sqlite.quoted(name.text) }
         let condition = texts.map { "\(quoted($0.column)) = ?" }.joined(separator: " AND ")
         let statement = try connection.statement("\(selectSQL) WHERE \(condition) ORDER BY \(quoted(order)), \"id\"")

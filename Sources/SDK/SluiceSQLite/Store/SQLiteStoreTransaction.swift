@@ -66,6 +66,24 @@ final class SQLiteStoreTransaction: StoreWriter {
         }
     }
 
+    func records(
+        in table: String, where texts: [(column: PropertyName, text: String)], orderedBy order: PropertyName
+    ) throws -> [JSON] {
+        try inTable(table) {
+            try connection.catalog.table(table)?.records(where: texts, orderedBy: order, on: connection)
+                ?? records(matching: Query(table, where: texts, orderedBy: order))
+        }
+    }
+
+    func largest(_ column: PropertyName, in table: String) throws -> Int64? {
+        try inTable(table) {
+            guard let stored = connection.catalog.table(table), stored.schema.column(column)?.type == .integer else {
+                return try records(matching: Query(largest: column, in: table)).first?[column]?.int
+            }
+            return try stored.largest(column, on: connection)
+        }
+    }
+
     func count(matching query: Query) throws -> Int {
         try inTable(query.table) {
             if let table = connection.catalog.table(query.table) {
@@ -90,6 +108,16 @@ final class SQLiteStoreTransaction: StoreWriter {
         try inTable(table) { try self.table(creating: table).put(rows, on: connection) }
     }
 
+    func put(_ row: StoreRow) throws {
+        try inTable(row.schema.name) {
+            // A store that another version has declared may have other columns, or another order.
+            guard let table = connection.catalog.table(row.schema.name), row.fits(table.schema) else {
+                return try put(row.record, in: row.schema.name)
+            }
+            try table.put(row.id, row.values, on: connection)
+        }
+    }
+
     func delete(_ ids: [RecordID], from table: String) throws {
         try inTable(table) { try connection.catalog.table(table)?.delete(ids, on: connection) }
     }
@@ -110,32 +138,5 @@ final class SQLiteStoreTransaction: StoreWriter {
 
     func drop(_ table: String) throws {
         try inTable(table) { try connection.catalog.drop(table, connection) }
-    }
-}
-
-extension SQLiteStoreTransaction: IndexedReader {
-    func records(
-        in table: String, where texts: [(column: PropertyName, text: String)], by order: PropertyName
-    ) throws -> [JSON]? {
-        try inTable(table) {
-            try connection.catalog.table(table)?.records(where: texts, by: order, on: connection) ?? []
-        }
-    }
-
-    func largest(_ column: PropertyName, in table: String) throws -> Int64? {
-        try inTable(table) { try connection.catalog.table(table)?.largest(column, on: connection) ?? 0 }
-    }
-}
-
-extension SQLiteStoreTransaction: ColumnWriter {
-    func put(_ id: RecordID, _ values: [ColumnValue], in schema: TableSchema) throws -> Bool {
-        try inTable(schema.name) {
-            // A store that another version has declared may have other columns, or another order.
-            guard let table = connection.catalog.table(schema.name), table.schema.columns == schema.columns else {
-                return false
-            }
-            try table.put(id, values, on: connection)
-            return true
-        }
     }
 }

@@ -16,7 +16,7 @@ extension StoreImport {
         if own.contains(table) { try checkCounters(row) }
         switch table {
         case LeaseRecord.schema.name: throw SluiceError(.invalidRecord, "a lease is of one store alone")
-        case TableOperation.schema.name: try writer.put(operation(row).row, in: table)
+        case TableOperation.schema.name: try writer.put(operation(row).row)
         default:
             try check(row, id, of: table)
             try writer.put(row, in: table)

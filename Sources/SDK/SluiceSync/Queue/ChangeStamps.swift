@@ -44,8 +44,8 @@ package struct ChangeStamps {
         let former = try store.record(id, in: schema.name)
         let replaced = former?["replaced"].flatMap { $0.isNull ? nil : ColumnValue.json($0) }
         let at = former?["at"]?.string.map(ColumnValue.text)
-        try store.putRow(
-            id, [.text(table), .integer(mark.stamp), .null, replaced ?? .null, at ?? .null], in: schema)
+        let values = [.text(table), .integer(mark.stamp), .null, replaced ?? .null, at ?? .null] as [ColumnValue]
+        try store.put(StoreRow(id, values, in: schema))
         guard mark.stamp % kept == 0 else { return }
         let old = QueryExpression.binary(
             .and, .binary(.eq, .column("table"), .literal(.string(table))),
@@ -69,8 +69,8 @@ package struct ChangeStamps {
     }
 
     private static func put(_ mark: Moment, of table: String, _ store: any StoreWriter) throws {
-        try store.putRow(
-            RecordID(table), [.text(table), .integer(mark.stamp), .integer(mark.pages), .null, .null], in: schema)
+        let values = [.text(table), .integer(mark.stamp), .integer(mark.pages), .null, .null] as [ColumnValue]
+        try store.put(StoreRow(RecordID(table), values, in: schema))
     }
 
     /// Returns the ids of the records that may have changed since `mark`.

@@ -65,10 +65,9 @@ package struct QueueReader {
 
     /// Returns the operations on a record, in the queue's order.
     package func all(on recordID: RecordID, in table: String) throws -> [TableOperation] {
-        let found = try (store as? any IndexedReader)?.records(
-            in: TableOperation.schema.name, where: [("table", table), ("record", recordID.text)], by: "sequence")
-        if let found { return try found.map { try TableOperation(record: $0) } }
-        return try operations(.binary(.and, Self.equals("table", table), Self.equals("record", recordID.text)))
+        let texts: [(column: PropertyName, text: String)] = [("table", table), ("record", recordID.text)]
+        return try store.records(in: TableOperation.schema.name, where: texts, orderedBy: "sequence")
+            .map { try TableOperation(record: $0) }
     }
 
     /// Returns the operations of a group, in the queue's order.
@@ -150,11 +149,6 @@ package struct QueueReader {
 
     /// Returns the sequence of a new operation at the end of the queue.
     func nextSequence() throws -> Int64 {
-        if let last = try (store as? any IndexedReader)?.largest("sequence", in: TableOperation.schema.name) {
-            return last + 1
-        }
-        let last = Query(
-            TableOperation.schema.name, order: [.init("sequence", descending: true)], top: 1, select: ["sequence"])
-        return try (store.records(matching: last).first?["sequence"]?.int ?? 0) + 1
+        try (store.largest("sequence", in: TableOperation.schema.name) ?? 0) + 1
     }
 }

@@ -16,7 +16,7 @@ struct QueueWriter {
     func nextSequence() throws -> Int64 { try scope.nextSequence(reader) }
 
     package func put(_ operation: TableOperation) throws {
-        try store.putRow(RecordID(operation.id), operation.values, in: TableOperation.schema)
+        try store.put(operation.row)
     }
 
     package func remove(_ operation: TableOperation) throws {

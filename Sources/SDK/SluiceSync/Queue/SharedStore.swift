@@ -23,9 +23,8 @@ struct SharedStore: LocalStore {
 }
 
 /// Reads records without the local-only columns.
-private struct SharedReader: StoreReader, WrappingReader {
+private struct SharedReader: StoreReader {
     let reader: any StoreReader
-    var wrapped: any StoreReader { reader }
     let columns: [String: Set<PropertyName>]
 
     func record(_ id: RecordID, in table: String) throws -> JSON? {
@@ -33,10 +32,20 @@ private struct SharedReader: StoreReader, WrappingReader {
     }
 
     func records(matching query: Query) throws -> [JSON] {
-        let records = try reader.records(matching: query)
-        return columns[query.table] == nil ? records : records.map { $0.without(columns[query.table]) }
+        shared(try reader.records(matching: query), of: query.table)
     }
 
+    func records(
+        in table: String, where texts: [(column: PropertyName, text: String)], orderedBy order: PropertyName
+    ) throws -> [JSON] {
+        shared(try reader.records(in: table, where: texts, orderedBy: order), of: table)
+    }
+
+    private func shared(_ records: [JSON], of table: String) -> [JSON] {
+        columns[table] == nil ? records : records.map { $0.without(columns[table]) }
+    }
+
+    func largest(_ column: PropertyName, in table: String) throws -> Int64? { try reader.largest(column, in: table) }
     func count(matching query: Query) throws -> Int { try reader.count(matching: query) }
     func tables() throws -> [TableSchema] { try reader.tables() }
 }
@@ -51,12 +60,11 @@ extension JSON {
     }
 }
 
-/// Writes records with the stored values of the local-only columns.
-struct SharedWriter: StoreWriter, WrappingReader {
+/// Writes records with the stored values of the local-only columns. Rows are put as records, since they may hold copies
+/// of records with such columns.
+struct SharedWriter: StoreWriter {
     let writer: any StoreWriter
     let columns: [String: Set<PropertyName>]
-    /// The unfiltered reader for the engine's own tables, which have no local-only columns.
-    var wrapped: any StoreReader { writer }
     private var reader: SharedReader { SharedReader(reader: writer, columns: columns) }
 
     init(writer: any StoreWriter, columns: [String: Set<PropertyName>]) {
@@ -66,6 +74,10 @@ struct SharedWriter: StoreWriter, WrappingReader {
 
     func record(_ id: RecordID, in table: String) throws -> JSON? { try reader.record(id, in: table) }
     func records(matching query: Query) throws -> [JSON] { try reader.records(matching: query) }
+    func records(
+        in table: String, where texts: [(column: PropertyName, text: String)], orderedBy order: PropertyName
+    ) throws -> [JSON] { try reader.records(in: table, where: texts, orderedBy: order) }
+    func largest(_ column: PropertyName, in table: String) throws -> Int64? { try writer.largest(column, in: table) }
     func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
     func tables() throws -> [TableSchema] { try writer.tables() }
 

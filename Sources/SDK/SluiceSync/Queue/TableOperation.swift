@@ -224,9 +224,10 @@ extension TableOperation {
         ],
         indexes: [["table", "record"], ["sequence"], ["group"], ["state"]])
 
-    /// The values of the columns of ``schema``, in their order.
-    var values: [ColumnValue] {
-        [
+    /// The operation as a row of ``schema``, with null for missing values. A store that keeps columns then need not note
+    /// which ones are absent.
+    var row: StoreRow {
+        let values: [ColumnValue] = [
             .integer(sequence), .text(table), .text(recordID.text), .text(kind.rawValue), .text(state.rawValue),
             .integer(Int64(revision)), .integer(Int64(attempts)), .boolean(isUncertain), .text(createdAt.description),
             failure.map { .json($0.json) } ?? .null, .json(JSON(sent.map(\.json))),
@@ -235,19 +236,12 @@ extension TableOperation {
             frozen.map(ColumnValue.json) ?? .null, notBefore.map { .text($0.description) } ?? .null,
             user.isEmpty ? .null : .text(user), headers.isEmpty ? .null : .json(headers.json),
         ]
-    }
-
-    /// The operation as a record of ``schema``, with null for missing values. A store that keeps columns then need not
-    /// note which ones are absent.
-    var row: JSON {
-        var row: JSON = ["id": JSON(id)]
-        for (column, value) in zip(Self.schema.columns, values) { row[column.name] = value.json }
-        return row
+        return StoreRow(RecordID(id), values, in: Self.schema)
     }
 
     /// The operation as a document, without the properties that most operations lack.
     package var record: JSON {
-        var record = row
+        var record = row.record
         for name in Self.optionalNames where record[name]?.isNull ?? false { record[name] = nil }
         return record
     }

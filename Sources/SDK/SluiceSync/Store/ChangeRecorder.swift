@@ -68,11 +68,10 @@ struct RecordedChanges: Sendable {
 }
 
 /// Writes through to a store's writer and records the changes. A page's rows are passed on as bytes.
-final class ChangeRecorder: StoreWriter, WrappingReader {
+final class ChangeRecorder: StoreWriter {
     private let writer: any StoreWriter
     private let detail: ChangeDetail
     private(set) var changes = RecordedChanges()
-    var wrapped: any StoreReader { writer }
 
     init(_ writer: any StoreWriter, _ detail: ChangeDetail) {
         self.writer = writer
@@ -81,6 +80,10 @@ final class ChangeRecorder: StoreWriter, WrappingReader {
 
     func record(_ id: RecordID, in table: String) throws -> JSON? { try writer.record(id, in: table) }
     func records(matching query: Query) throws -> [JSON] { try writer.records(matching: query) }
+    func records(
+        in table: String, where texts: [(column: PropertyName, text: String)], orderedBy order: PropertyName
+    ) throws -> [JSON] { try writer.records(in: table, where: texts, orderedBy: order) }
+    func largest(_ column: PropertyName, in table: String) throws -> Int64? { try writer.largest(column, in: table) }
     func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
     func tables() throws -> [TableSchema] { try writer.tables() }
     func redeclare(_ table: TableSchema) throws { try writer.redeclare(table) }
@@ -96,6 +99,10 @@ final class ChangeRecorder: StoreWriter, WrappingReader {
         try change(rows.indices.lazy.map { rows.page.rows[$0].id }, in: table, isThere: true) {
             try writer.put(rows, in: table)
         }
+    }
+
+    func put(_ row: StoreRow) throws {
+        try change([row.id], in: row.schema.name, isThere: true) { try writer.put(row) }
     }
 
     func delete(_ ids: [RecordID], from table: String) throws {

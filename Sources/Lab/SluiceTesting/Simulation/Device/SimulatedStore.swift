@@ -81,13 +81,12 @@ struct StoreChange: Sendable {
 }
 
 /// Passes writes on and records them; fails at one of them if it has to.
-private final class WatchedWriter: StoreWriter, WrappingReader {
+private final class WatchedWriter: StoreWriter {
     private let inner: any StoreWriter
     private let error: SluiceError?
     private var callsLeft: Int
     private let ids: SimulatedIDs
     private(set) var changes: [StoreChange] = []
-    var wrapped: any StoreReader { inner }
 
     init(_ inner: any StoreWriter, failing error: SluiceError?, after calls: Int, ids: SimulatedIDs) {
         self.inner = inner
@@ -109,6 +108,10 @@ private final class WatchedWriter: StoreWriter, WrappingReader {
 
     func record(_ id: RecordID, in table: String) throws -> JSON? { try inner.record(id, in: table) }
     func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
+    func records(
+        in table: String, where texts: [(column: PropertyName, text: String)], orderedBy order: PropertyName
+    ) throws -> [JSON] { try inner.records(in: table, where: texts, orderedBy: order) }
+    func largest(_ column: PropertyName, in table: String) throws -> Int64? { try inner.largest(column, in: table) }
     func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
     func tables() throws -> [TableSchema] { try inner.tables() }
     func redeclare(_ table: TableSchema) throws { try inner.redeclare(table) }
@@ -126,6 +129,12 @@ private final class WatchedWriter: StoreWriter, WrappingReader {
         for index in rows.indices {
             note(table, rows.page.rows[index].id, rows.page.record(at: index))
         }
+    }
+
+    func put(_ row: StoreRow) throws {
+        try countCall()
+        try inner.put(row)
+        note(row.schema.name, row.id, row.record)
     }
 
     func delete(_ ids: [RecordID], from table: String) throws {

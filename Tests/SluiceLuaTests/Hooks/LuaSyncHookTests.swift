@@ -40,7 +40,9 @@ struct LuaSyncHookTests {
         #expect(try await enqueue("a:set('title', a.record.title:upper())") == .change(changed))
         #expect(try await enqueue("a.record.title = 'MILK' return a") == .change(changed))
         #expect(try await enqueue("return a") == .accept)
-        #expect(try await enqueue("return decide.local_only()") == .localOnly)
+        #expect(try await enqueue("return decide.local_only()") == .localOnly())
+        let both = "a:set('title', 'MILK') return decide.local_only()"
+        #expect(try await enqueue(both) == .localOnly(changed))
         let refusal = EnqueueRefusal("too short", code: "short", fields: ["title": "is short"], hookName: "probe")
         let line = "return decide.reject { code = 'short', message = 'too short', fields = { title = 'is short' } }"
         #expect(try await enqueue(line) == .reject(refusal))

@@ -34,9 +34,8 @@ struct DemoDevice {
             options: ClientOptions(retry: RetryPolicy(attempts: 2, firstPause: .milliseconds(50))))
         let decides = plugins?.has(.onConflict) == true
         referee = DemoReferee(plugins: decides ? loaded.map { ($0, plugins?.title ?? "") } : nil)
-        let hooks = (loaded?.syncHooks ?? []).map { [notes] in DemoWitness(hook: $0, notes: notes) }
         var options = SyncOptions(conflictHandlers: [referee])
-        options.hooks = hooks
+        if let loaded { options.hooks = [DemoWitness(hook: loaded.syncHook, notes: notes)] }
         let context = try await SyncContext(client: client, store: store, tables: [DemoMovies.schema], options: options)
         self.context = context
         let tells = plugins?.has(.onEvent) == true
@@ -80,7 +79,8 @@ struct DemoWitness: SyncHook {
         switch decision {
         case .accept, .reject: break
         case .change: notes.say("before_enqueue of \(change.recordID): stores another record")
-        case .localOnly:
+        case .localOnly(let record):
+            if record != nil { notes.say("before_enqueue of \(change.recordID): stores another record") }
             notes.setApart(change.recordID)
             notes.say("before_enqueue of \(change.recordID): stays on the device")
         }

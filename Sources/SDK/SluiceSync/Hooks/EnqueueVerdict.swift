@@ -20,7 +20,8 @@ extension AskedHooks {
             let decision = try await ask(hook, recordID: seen.recordID) { try await $0.beforeEnqueue(seen) }
             switch decision {
             case .accept: break
-            case .localOnly:
+            case .localOnly(let record):
+                if let record { verdict.record = try checked(record, of: hook, for: seen) }
                 verdict.isLocalOnly = true
                 return verdict
             case .reject(let refusal):
@@ -29,17 +30,26 @@ extension AskedHooks {
                     .refusedByHook, "the hook \(name) refuses the change: \(refusal.message)", table: table,
                     recordID: seen.recordID, cause: refusal)
             case .change(let record):
-                guard seen.kind == .insert || seen.kind == .update else {
-                    throw broken(hook, "\(seen.kind.rawValue) has no record to change", recordID: seen.recordID)
-                }
-                guard record.kind == .object, record["id"].map({ $0.textID == seen.recordID }) ?? true else {
-                    throw broken(
-                        hook, "a changed record is whole, and its id cannot be another", recordID: seen.recordID)
-                }
-                change.record = record
-                verdict.record = record
+                verdict.record = try checked(record, of: hook, for: seen)
+                change.record = verdict.record
             }
         }
         return verdict
+    }
+
+    /// Returns a hook's record for a change.
+    ///
+    /// - Throws: ``SluiceError`` of code `hookFailed` where the change has no record, or the record is not one of its
+    ///   id.
+    private func checked(
+        _ record: JSON, of hook: any SyncHook, for change: EnqueuedChange
+    ) throws(SluiceError) -> JSON {
+        guard change.kind == .insert || change.kind == .update else {
+            throw broken(hook, "\(change.kind.rawValue) has no record to change", recordID: change.recordID)
+        }
+        guard record.kind == .object, record["id"].map({ $0.textID == change.recordID }) ?? true else {
+            throw broken(hook, "a changed record is whole, and its id cannot be another", recordID: change.recordID)
+        }
+        return record
     }
 }

@@ -77,9 +77,9 @@ public enum EnqueueDecision: Sendable, Hashable {
     case change(JSON)
     /// It is not stored: the application's call throws an error of code `refusedByHook`.
     case reject(EnqueueRefusal)
-    /// The row is stored without an operation: the change is never sent. Refused where changes of the record wait in
-    /// the queue, and in a group.
-    case localOnly
+    /// The row is stored without an operation: the change is never sent. A record given here is stored as with
+    /// ``change(_:)``. Refused where changes of the record wait in the queue, and in a group.
+    case localOnly(JSON? = nil)
 }
 
 /// A hook's decision about a server row.

@@ -31,8 +31,6 @@ public final class Plugins: Sendable {
     }
     let host: PluginHost
     private let state: Mutex<State>
-    /// Records that a plugin marked as local only, between the first of ``syncHooks`` and the second.
-    let localRecords = LocalRecords()
     private let options: PluginOptions
     /// The policy that ``reload()`` reads.
     private let source: PolicySource?
@@ -83,11 +81,8 @@ public final class Plugins: Sendable {
     /// The conflict handlers of all plugins, as one.
     public var conflictHandler: any ConflictHandler { ServedConflictHandler(plugins: self) }
 
-    /// The hooks for writes, pushes and pulls. They belong directly after each other.
-    public var syncHooks: [any SyncHook] { [syncHook, ServedLocalOnlyHook(plugins: self)] }
-
-    /// The first of them, which calls the plugins.
-    var syncHook: any SyncHook { ServedSyncHook(plugins: self) }
+    /// The hooks of all plugins for writes, pushes and pulls, as one.
+    public var syncHook: any SyncHook { ServedSyncHook(plugins: self) }
 
     /// The `on_schedule` hooks of all plugins, as one.
     public var scheduleHook: any ScheduleHook { ServedScheduleHook(plugins: self) }
@@ -96,7 +91,7 @@ public final class Plugins: Sendable {
     public func added(to options: SyncOptions) -> SyncOptions {
         var options = options
         options.conflictHandlers.append(conflictHandler)
-        options.hooks += syncHooks
+        options.hooks.append(syncHook)
         options.scheduleHooks.append(scheduleHook)
         return options
     }

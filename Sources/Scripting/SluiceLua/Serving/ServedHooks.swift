@@ -33,41 +33,24 @@ struct ServedSyncHook: SyncHook {
     let plugins: Plugins
     let hookName = LuaSyncHook.name
 
-    private func hook(_ set: PluginSet) -> LuaSyncHook { LuaSyncHook(set: set, localRecords: plugins.localRecords) }
-
     func wants(_ point: HookPoint, table: String) -> Bool {
-        hook(plugins.current).wants(point, table: table)
+        LuaSyncHook(set: plugins.current).wants(point, table: table)
     }
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
-        try await plugins.serving { try await hook($0).beforeEnqueue(change) }
+        try await plugins.serving { try await LuaSyncHook(set: $0).beforeEnqueue(change) }
     }
 
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
-        try await plugins.serving { try await hook($0).beforePush(operation, record: record) }
+        try await plugins.serving { try await LuaSyncHook(set: $0).beforePush(operation, record: record) }
     }
 
     func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
-        try await plugins.serving { try await hook($0).onPushError(failure) }
+        try await plugins.serving { try await LuaSyncHook(set: $0).onPushError(failure) }
     }
 
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
-        try await plugins.serving { try await hook($0).afterPull(page) }
-    }
-}
-
-/// Follows the ``ServedSyncHook`` directly, and returns `localOnly` for a changed record that a plugin marked. One hook
-/// can return either a record or `localOnly`, so it takes two.
-struct ServedLocalOnlyHook: SyncHook {
-    let plugins: Plugins
-    let hookName = LuaSyncHook.name
-
-    func wants(_ point: HookPoint, table: String) -> Bool {
-        point == .beforeEnqueue && plugins.current.enqueue.contains { $0.hook.isFor(table: table) }
-    }
-
-    func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
-        change.record.map(plugins.localRecords.take) == true ? .localOnly : .accept
+        try await plugins.serving { try await LuaSyncHook(set: $0).afterPull(page) }
     }
 }
 
@@ -108,8 +91,6 @@ struct LuaSyncHook: SyncHook {
     static let name = "plugins"
     let hookName = LuaSyncHook.name
     let set: PluginSet
-    /// Changed records that a plugin marked as local only, for the ``ServedLocalOnlyHook`` after this hook.
-    let localRecords: LocalRecords
 
     func wants(_ point: HookPoint, table: String) -> Bool {
         // The other conditions of a match are not known yet.
@@ -118,7 +99,7 @@ struct LuaSyncHook: SyncHook {
 
     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
         var change = change
-        var isChanged = false
+        var changed: JSON?
         for plugin in set.enqueue {
             let (record, before) = (change.record ?? .object, change.before ?? .object)
             let names = record.names + before.names.filter { record[$0] == nil }
@@ -128,23 +109,21 @@ struct LuaSyncHook: SyncHook {
             guard plugin.hook.matches(subject) else { continue }
             let check = set.check(change.table, of: plugin)
             let argument = LuaArgument("op", OperationView.document(of: change))
-            let verdict = try await plugin.ask(
-                [argument], as: EnqueueVerdict.self, table: change.table, recordID: change.recordID
-            ) { [change] in try EnqueueVerdict.read($0, change, check) }
-            switch verdict {
-            case .accept(let record?), .localOnly(let record?): (change.record, isChanged) = (record, true)
+            let decision = try await plugin.ask(
+                [argument], as: EnqueueDecision.self, table: change.table, recordID: change.recordID
+            ) { [change] in try BeforeEnqueueVerdict.read($0, change, check) }
+            switch decision {
+            case .change(let record):
+                change.record = record
+                changed = record
+            case .localOnly(let record): return .localOnly(record ?? changed)
             case .reject(var refusal):
                 refusal.hookName = plugin.name
                 return .reject(refusal)
-            case nil, .accept, .localOnly: break
+            case nil, .accept: break
             }
-            guard case .localOnly = verdict else { continue }
-            guard isChanged, let record = change.record else { return .localOnly }
-            // One answer holds either a record or `localOnly`, so the next hook returns the latter.
-            localRecords.note(record)
-            return .change(record)
         }
-        return isChanged ? change.record.map { .change($0) } ?? .accept : .accept
+        return changed.map { .change($0) } ?? .accept
     }
 
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {

@@ -129,10 +129,10 @@ struct FixtureCall {
             recordID: change.recordID
         ) { [check = check(change.table)] result in
             var answer = FixtureAnswer(result)
-            let read = try EnqueueVerdict.read(result, change, check)
+            let read = try BeforeEnqueueVerdict.read(result, change, check)
             answer.record = change.record
             switch read.value {
-            case EnqueueVerdict.accept(let record?), EnqueueVerdict.localOnly(let record?): answer.record = record
+            case EnqueueDecision.change(let record), EnqueueDecision.localOnly(let record?): answer.record = record
             default: break
             }
             return HookAnswer(answer, read.name, reason: read.reason)

@@ -113,14 +113,16 @@ struct BeforeEnqueueTests {
         let device = try await Device(kind, hooks: [hook])
         device.server.seed("todos", [["id": "a", "n": 1]])
         try await device.todos.pull()
-        for wrong in [nil, .change([1]), .change(["id": "b"])] as [EnqueueDecision?] {
+        for wrong in [nil, .change([1]), .change(["id": "b"]), .localOnly(["id": "b"])] as [EnqueueDecision?] {
             decision.value = wrong
             let error = await #expect(throws: SluiceError.self) { try await device.todos.update(["id": "a", "n": 2]) }
             #expect(error?.code == .hookFailed && error?.recordID == "a")
             #expect((error?.cause is HookMishap) == (wrong == nil))
         }
-        decision.value = .change(["id": "a"])
-        await #expect(throws: SluiceError.self) { try await device.todos.delete(id: "a") }
+        for wrong in [.change(["id": "a"]), .localOnly(["id": "a"])] as [EnqueueDecision] {
+            decision.value = wrong
+            await #expect(throws: SluiceError.self) { try await device.todos.delete(id: "a") }
+        }
         #expect(try await device.local("a") == ["id": "a", "n": 1])
         #expect(try await device.queue() == [])
     }

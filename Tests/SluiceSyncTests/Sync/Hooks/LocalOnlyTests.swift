@@ -11,7 +11,7 @@ import Testing
 struct LocalOnlyTests {
     /// A device whose hook keeps back what has the property `draft`, and what is deleted while `keeps` is set.
     private func device(_ kind: StoreKind, _ keeps: Shared<Bool> = Shared(true)) async throws -> Device {
-        let hook = TestHook(enqueue: { _ in keeps.value ? .localOnly : .accept })
+        let hook = TestHook(enqueue: { _ in keeps.value ? .localOnly() : .accept })
         let device = try await Device(kind, hooks: [hook])
         device.server.seed("todos", [["id": "a", "n": 1]])
         try await device.todos.pull(named: "all")
@@ -30,6 +30,21 @@ struct LocalOnlyTests {
         #expect(try await device.local("b") == ["id": "b", "n": 1])
         try await device.todos.delete(id: "a")
         #expect(try await device.local("a") == nil && device.remote("a") == ["id": "a", "n": 1])
+    }
+
+    @Test("a hook's record is stored without an operation", arguments: StoreKind.allCases)
+    func changed(_ kind: StoreKind) async throws {
+        let first = TestHook(hookName: "first", enqueue: { _ in .change(["n": 8]) })
+        let record = Shared<JSON?>(["n": 9])
+        let second = TestHook(enqueue: { _ in .localOnly(record.value) })
+        let device = try await Device(kind, hooks: [first, second])
+        try await device.todos.insert(["id": "b", "n": 1])
+        try await device.todos.update(["id": "b", "n": 2])
+        #expect(try await device.local("b") == ["id": "b", "n": 9])
+        record.value = nil
+        try await device.todos.update(["id": "b", "n": 2])
+        #expect(try await device.local("b") == ["id": "b", "n": 8])
+        #expect(try await device.queue() == [])
     }
 
     @Test("the server's record takes the place of a local one when it comes again", arguments: StoreKind.allCases)
@@ -109,7 +124,7 @@ struct LocalOnlyTests {
     @Test("it is refused where changes wait, in a group, and for an undelete", arguments: StoreKind.allCases)
     func refused(_ kind: StoreKind) async throws {
         let keeps = Shared(false)
-        let hook = TestHook(enqueue: { _ in keeps.value ? .localOnly : .accept })
+        let hook = TestHook(enqueue: { _ in keeps.value ? .localOnly() : .accept })
         let device = try await Device(kind, hooks: [hook], batchSize: 10)
         try await device.todos.insert(["id": "a", "n": 1])
         keeps.value = true

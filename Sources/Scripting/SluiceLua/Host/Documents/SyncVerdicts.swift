@@ -1,34 +1,30 @@
 package import SluiceCore
 
 /// The result of `before_enqueue`.
-package enum EnqueueVerdict: Sendable, Hashable {
-    /// The change is stored and queued; with the plugin's record, or nil if it changed none.
-    case accept(JSON?)
-    /// The change is stored with that record, but not queued.
-    case localOnly(JSON?)
-    /// The change is refused.
-    case reject(EnqueueRefusal)
-
+package enum BeforeEnqueueVerdict {
     package static func read(_ result: HookReturn, _ change: EnqueuedChange, _ check: RecordCheck) throws -> HookAnswer
     {
         let written = result.changed[0]?["record"]
         if result.type == "op" {
-            let record = try record(written ?? result.value?["record"], change, check)
-            return HookAnswer(accept(record), record == nil ? "none" : "changed")
+            return changed(try record(written ?? result.value?["record"], change, check))
         }
         if let decision = try DecisionDocument(result, of: .beforeEnqueue, also: "nothing, the op") {
             guard decision.name == "reject" else {
-                return decision.answer(localOnly(try record(written, change, check)))
+                return decision.answer(EnqueueDecision.localOnly(try record(written, change, check)))
             }
             let json = decision.json
             let fields = (json["fields"]?.members ?? []).map { ($0.name.text, $0.value.string ?? $0.value.description) }
             let refusal = EnqueueRefusal(
                 json["message"]?.string ?? decision.reason ?? "refused", code: json["code"]?.string,
                 fields: Dictionary(fields, uniquingKeysWith: { $1 }))
-            return decision.answer(reject(refusal))
+            return decision.answer(EnqueueDecision.reject(refusal))
         }
-        let record = try record(written, change, check)
-        return HookAnswer(accept(record), record == nil ? "none" : "changed")
+        return changed(try record(written, change, check))
+    }
+
+    private static func changed(_ record: JSON?) -> HookAnswer {
+        guard let record else { return HookAnswer(EnqueueDecision.accept, "none") }
+        return HookAnswer(EnqueueDecision.change(record), "changed")
     }
 
     /// Returns the plugin's version of the record; nil if it is unchanged.

@@ -16,38 +16,15 @@ struct Credential: Sendable, Hashable {
         self.isNamed = isNamed
     }
 
-    /// A text that repeats the credential or a part of it, in lower case.
-    struct Form: Sendable {
-        var bytes: [UInt8]
-        /// Whether it is in base64 or hexadecimal.
-        var isEncoded: Bool
-        /// Whether any longer piece of it has to be hidden, and not only its beginning.
-        var hidesPieces = false
-    }
-
-    /// All forms to search for.
-    var forms: [Form] {
-        var forms: [Form] = []
+    /// All texts to search for.
+    var forms: [SecretForm] {
         let whole = value.text
-        for part in parts {
-            let bytes = Array(part.utf8)
+        return parts.flatMap { part in
             // A part inside of the value has no pieces that are not the value's own.
-            let hidesPieces = isNamed && (bytes.count == whole.utf8.count || !whole.contains(part))
-            func add(_ bytes: [UInt8], isEncoded: Bool) {
-                forms.append(Form(bytes: bytes, isEncoded: isEncoded, hidesPieces: hidesPieces))
-            }
-            add(Self.folded(bytes), isEncoded: false)
-            add(Self.folded(bytes.reversed()), isEncoded: false)
-            add(Array(Base16.text(bytes).utf8), isEncoded: true)
-            for skipped in 0..<3 {
-                let digits = Base64.inner(bytes, after: skipped)
-                guard digits.count >= Self.shortestPart else { continue }
-                add(Self.folded(digits), isEncoded: true)
-                let other = digits.map(Base64.addressDigit)
-                if other != digits { add(Self.folded(other), isEncoded: true) }
-            }
+            let hidesPieces = isNamed && (part.utf8.count == whole.utf8.count || !whole.contains(part))
+            return SecretForm.all(
+                of: Array(part.utf8), hidesPieces: hidesPieces, shortestDigits: Self.shortestPart)
         }
-        return forms
     }
 
     /// The value and its parts: the token after a scheme's name, the values of cookies and of a scheme's parameters,
@@ -87,8 +64,6 @@ struct Credential: Sendable, Hashable {
     private static func isOfName(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "-")
     }
-
-    private static func folded(_ bytes: [UInt8]) -> [UInt8] { bytes.map(EscapedBytes.folded) }
 }
 
 extension Substring {

@@ -15,8 +15,8 @@ package final class CredentialBook: Sendable {
         /// The credentials, in the order of their last send.
         var credentials: [Credential] = []
         /// The searches for all and for named credentials; nil after a change.
-        var search: CredentialSearch?
-        var namedSearch: CredentialSearch?
+        var search: SecretSearch?
+        var namedSearch: SecretSearch?
 
         mutating func changed() { (search, namedSearch) = (nil, nil) }
     }
@@ -75,18 +75,18 @@ package final class CredentialBook: Sendable {
     }
 
     /// The search for all remembered values.
-    var search: CredentialSearch {
+    var search: SecretSearch {
         state.withLock { state in
-            let search = state.search ?? CredentialSearch(state.credentials)
+            let search = state.search ?? SecretSearch(state.credentials.flatMap(\.forms))
             state.search = search
             return search
         }
     }
 
     /// The search for values that were sent under a credential's name.
-    var namedSearch: CredentialSearch {
+    var namedSearch: SecretSearch {
         state.withLock { state in
-            let search = state.namedSearch ?? CredentialSearch(state.credentials.filter(\.isNamed))
+            let search = state.namedSearch ?? SecretSearch(state.credentials.filter(\.isNamed).flatMap(\.forms))
             state.namedSearch = search
             return search
         }
@@ -181,7 +181,7 @@ extension CredentialBook {
         return error
     }
 
-    private func hiding(_ cause: any Error, _ search: CredentialSearch) -> any Error {
+    private func hiding(_ cause: any Error, _ search: SecretSearch) -> any Error {
         if let cause = cause as? SluiceError { return hiding(cause) }
         let texts = ["\(cause)", String(reflecting: cause)]
         guard texts.contains(where: { search.hiding($0) != nil }) else { return cause }
@@ -193,116 +193,4 @@ extension CredentialBook {
 /// Replaces an error whose text held a credential.
 struct HiddenCause: Error, CustomStringConvertible {
     let description: String
-}
-
-/// Finds credentials in texts, in any case and with any escapes.
-struct CredentialSearch: Sendable {
-    /// The text in place of a credential.
-    static let mark = "(hidden)"
-    /// The minimum number of bytes by which a piece of a credential is recognised.
-    private static let shortestPiece = 16
-    /// The distance between the starts of the pieces that are searched for.
-    private static let step = 4
-    /// The maximum number of spaces and line ends in a row between two bytes of a credential.
-    private static let mostSpaces = 8
-
-    /// A form to compare a text with, from one of the form's bytes on.
-    private struct Start {
-        var form: Credential.Form
-        var offset = 0
-    }
-
-    /// The forms to search for, by their first two bytes.
-    private var forms: [UInt16: [Start]] = [:]
-    /// Pieces from the inside of a form, by their first four bytes.
-    private var pieces: [UInt32: [Start]] = [:]
-    /// The pairs of bytes that a form or piece can begin with. One look at it rules out most places of a text.
-    private var starts: [Bool] = []
-
-    init(_ credentials: some Sequence<Credential>) {
-        for form in credentials.flatMap(\.forms) where form.bytes.count > 1 {
-            forms[Self.key(form.bytes[0], form.bytes[1]), default: []].append(Start(form: form))
-            guard form.hidesPieces else { continue }
-            for offset in stride(from: Self.step, through: form.bytes.count - Self.shortestPiece, by: Self.step) {
-                let bytes = form.bytes[offset...].prefix(4).map { $0 }
-                pieces[Self.key(bytes), default: []].append(Start(form: form, offset: offset))
-            }
-        }
-        if forms.isEmpty { return }
-        starts = [Bool](repeating: false, count: 1 << 16)
-        for key in forms.keys { starts[Int(key)] = true }
-        for key in pieces.keys { starts[Int(key >> 16)] = true }
-    }
-
-    /// Returns the text without credentials; nil if it holds none.
-    func hiding(_ text: [UInt8]) -> [UInt8]? {
-        if forms.isEmpty { return nil }
-        return text.withUnsafeBufferPointer { text -> [UInt8]? in
-            var output: [UInt8] = []
-            var (copied, index) = (0, 0)
-            while index < text.count {
-                guard let end = match(in: text, at: index) else {
-                    index += 1
-                    continue
-                }
-                output.append(contentsOf: text[copied..<index])
-                output.append(contentsOf: Self.mark.utf8)
-                (copied, index) = (end, end)
-            }
-            if copied == 0 { return nil }
-            output.append(contentsOf: text[copied...])
-            return output
-        }
-    }
-
-    /// Returns the text without credentials; nil if it holds none.
-    func hiding(_ text: String) -> String? {
-        hiding(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// Returns the end of the longest credential that begins at a place; nil if none does.
-    private func match(in text: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
-        var reader = EscapedBytes(text, at: index)
-        guard let first = reader.next(), let second = reader.next() else { return nil }
-        let key = Self.key(first, second)
-        guard starts[Int(key)] else { return nil }
-        var begun = forms[key] ?? []
-        if !pieces.isEmpty, let third = reader.next(), let fourth = reader.next() {
-            begun += pieces[Self.key([first, second, third, fourth])] ?? []
-        }
-        return begun.compactMap { match(of: $0, in: text, at: index) }.max()
-    }
-
-    private func match(of start: Start, in text: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
-        let bytes = start.form.bytes
-        var reader = EscapedBytes(text, at: index)
-        var (place, end) = (start.offset, index)
-        while place < bytes.count {
-            let before = reader
-            if reader.next() == bytes[place] {
-                place += 1
-                if reader.isAtBoundary { end = reader.index }
-                continue
-            }
-            // A long credential may be wrapped in lines.
-            reader = before
-            guard place > start.offset, bytes.count >= Self.shortestPiece, reader.skipSpaces(Self.mostSpaces) else {
-                break
-            }
-        }
-        let isWhole = start.offset == 0 && place == bytes.count
-        guard end > index, isWhole || place - start.offset >= Self.shortestPiece else { return nil }
-        // The last digits also depend on the bytes after the credential.
-        var left = start.form.isEncoded ? 4 : 0
-        while left > 0, end < text.count,
-            Base64.value(of: text[end]) != nil || text[end] == UInt8(ascii: "=")
-        {
-            end += 1
-            left -= 1
-        }
-        return end
-    }
-
-    private static func key(_ first: UInt8, _ second: UInt8) -> UInt16 { UInt16(first) << 8 | UInt16(second) }
-    private static func key(_ bytes: [UInt8]) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 }

@@ -104,7 +104,7 @@ struct EscapedBytes {
         guard start + digits <= text.count else { return nil }
         var value: UInt32 = 0
         for byte in text[start..<start + digits] {
-            guard let digit = PercentEncoding.digit(byte) else { return nil }
+            guard let digit = Base16.value(of: byte) else { return nil }
             value = value << 4 | UInt32(digit)
         }
         return value

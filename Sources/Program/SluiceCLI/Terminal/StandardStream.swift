@@ -1,3 +1,5 @@
+internal import Sluice
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Darwin)
@@ -34,33 +36,8 @@ enum StandardStream: Int32 {
     ///
     /// - Throws: ``StreamFailure`` if not all of them could be written: the disk is full, or the reader is gone.
     func write(_ bytes: [UInt8]) throws {
-        if let reason = Self.write(bytes, to: rawValue) { throw StreamFailure(stream: self, reason: reason) }
-    }
-
-    /// Writes the bytes to a descriptor, and waits while the other end accepts no more.
-    ///
-    /// - Returns: the system's reason if not all of them could be written; nil otherwise.
-    static func write(_ bytes: [UInt8], to descriptor: Int32) -> String? {
-        bytes.withUnsafeBytes { buffer in
-            var rest = buffer[...]
-            while !rest.isEmpty {
-                let piece = UnsafeRawBufferPointer(rebasing: rest)
-                #if canImport(Glibc)
-                    let count = Glibc.write(descriptor, piece.baseAddress, piece.count)
-                #else
-                    let count = Darwin.write(descriptor, piece.baseAddress, piece.count)
-                #endif
-                if count >= 0 {
-                    rest = rest.dropFirst(count)
-                } else if errno == EAGAIN {
-                    // The creator of the pipe may have made it non-blocking.
-                    var end = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    _ = poll(&end, 1, -1)
-                } else if errno != EINTR {
-                    return String(cString: strerror(errno))
-                }
-            }
-            return nil
+        if let failure = bytes.withUnsafeBytes({ SystemCall.write($0, to: rawValue) }) {
+            throw StreamFailure(stream: self, reason: failure.reason)
         }
     }
 }

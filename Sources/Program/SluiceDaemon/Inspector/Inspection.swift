@@ -72,7 +72,7 @@ final class Figures: Sendable {
             let store = endpoint.session.settings.store
         else { return nil }
         let now = environment.now()
-        let bytes = ["", "-wal"].reduce(into: Int64(0)) { $0 += Int64(clamping: FileState("\(store)\($1)")?.size ?? 0) }
+        let bytes = ["", "-wal"].reduce(into: Int64(0)) { $0 += Int64(FileStatus("\(store)\($1)")?.size ?? 0) }
         let pulled = status.cursors.compactMap(\.pulledAt).min()
         return Sample(
             at: now, bytes: bytes, waiting: status.pending + status.inFlight, held: status.needsAttention,

@@ -78,9 +78,8 @@ enum LogOutput {
             var rest = Array((missed + line + "\n").utf8)[...]
             while !rest.isEmpty {
                 var end = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-                let isReady = poll(&end, 1, lost == 0 ? patience : 0)
-                if isReady < 0, errno == EINTR { continue }
-                let count = isReady > 0 ? put(rest.prefix(most)) : -1
+                let isReady = SystemCall.repeated { poll(&end, 1, lost == 0 ? patience : 0) } > 0
+                let count = isReady ? put(rest.prefix(most)) : -1
                 guard count >= 0 else {
                     lost += 1
                     return
@@ -93,9 +92,8 @@ enum LogOutput {
 
     /// Returns the number of bytes that were written; -1 where none could be.
     private static func put(_ bytes: ArraySlice<UInt8>) -> Int {
-        while true {
-            let count = bytes.withUnsafeBytes { Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count) }
-            if count >= 0 || errno != EINTR { return count }
+        bytes.withUnsafeBytes { bytes in
+            SystemCall.repeated { Foundation.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
         }
     }
 }

@@ -19,19 +19,19 @@ struct OtherWrites: Sendable {
 
     /// Calls `changed` after each addition until the task is cancelled.
     func follow(_ changed: @Sendable () -> Void) async {
-        var state = fileState
+        var status = logStatus
         var mark = await currentMark()
         while (try? await Task.sleep(for: Self.interval)) != nil {
-            let now = fileState
-            if now == state { continue }
-            state = now
+            let now = logStatus
+            if now == status { continue }
+            status = now
             let next = await currentMark()
             if next != mark, next?.pending ?? 0 > 0 { changed() }
             mark = next
         }
     }
 
-    private var fileState: FileState? { FileState("\(path)-wal") }
+    private var logStatus: FileStatus? { FileStatus("\(path)-wal") }
 
     private func currentMark() async -> Mark? {
         try? await context.store.read { reader in

@@ -101,7 +101,7 @@ package struct SettingsSource: Sendable {
                 }
             }
         }
-        return paths.map { "\($0) \(FileState($0)?.description ?? "-")" }
+        return paths.map { "\($0) \(FileStatus($0)?.description ?? "-")" }
     }
 }
 

@@ -3,16 +3,19 @@ internal import Sluice
 
 /// A credential from a file or a program: its text without the additions of editors and tools.
 enum CredentialText {
+    /// The largest file that is read, in bytes: no server takes a credential of this size.
+    private static let mostBytes = 1 << 20
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The credential in the bytes: a leading byte order mark and surrounding white space are removed.
+    /// Returns the credential in the bytes: a leading byte order mark and surrounding white space are removed.
     static func text(_ bytes: [UInt8]) -> String {
         let content = bytes.starts(with: byteOrderMark) ? bytes[byteOrderMark.count...] : bytes[...]
         return String(decoding: content, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// The credential in a file; nil where it cannot be read.
+    /// Returns the credential in a file; nil if the file cannot be read, or is too long for one.
     static func read(_ path: String) -> String? {
-        FileManager.default.contents(atPath: path).map { text(Array($0)) }
+        guard let bytes = try? OpenFile(path).read(upTo: mostBytes + 1), bytes.count <= mostBytes else { return nil }
+        return text(bytes)
     }
 }

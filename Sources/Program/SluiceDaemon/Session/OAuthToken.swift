@@ -113,11 +113,16 @@ package final class OAuthToken: TokenProvider {
     /// Replaces the file atomically with a rotated refresh token: without it the next start could get no token.
     private static func replace(_ path: String, with token: String) throws {
         let new = "\(path).new"
-        guard
-            FileManager.default.createFile(
-                atPath: new, contents: Data(token.utf8), attributes: [.posixPermissions: 0o600]),
-            rename(new, path) == 0
-        else { throw SluiceError(.unauthorized, "the new refresh token cannot be written to \(PlainText.line(path))") }
+        do throws(SystemFailure) {
+            // One of an interrupted write.
+            unlink(new)
+            let file = try OpenFile(new, [.writing, .new])
+            try file.write(Array(token.utf8))
+            try file.sync()
+            guard rename(new, path) == 0 else { throw .last("rename") }
+        } catch {
+            throw SluiceError(.unauthorized, "the new refresh token cannot be written to \(PlainText.line(path))")
+        }
     }
 
     /// Returns the text for `application/x-www-form-urlencoded`, with all but unreserved characters encoded.

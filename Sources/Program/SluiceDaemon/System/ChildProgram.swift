@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Sluice
 
 /// A program that is run for its output. It has its own process group, so that its children end with it. Its signal
 /// mask is reset, because threads of this process block most signals.
@@ -53,7 +54,7 @@ struct ChildProgram: Sendable {
                 } else { ContinuousClock.now >= end ? .late : nil }
             guard let fault else { continue }
             kill(-process, SIGKILL)
-            while waitpid(process, &status, 0) < 0, errno == EINTR {}
+            _ = SystemCall.repeated { waitpid(process, &status, 0) }
             return fault
         }
     }

@@ -22,7 +22,7 @@ package struct StoreHold: ~Copyable {
         }
     }
 
-    private let descriptor: Int32
+    private let file: OpenFile
     private let path: String
 
     /// Returns the path beside the store itself, with symbolic links resolved. The store need not exist yet.
@@ -42,55 +42,45 @@ package struct StoreHold: ~Copyable {
     ///   be written.
     package init(store: String, _ holder: Holder) throws {
         let path = Self.path(store)
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o640)
-        guard descriptor >= 0 else {
-            throw SluiceError(.storeInputOutput, "\(PlainText.line(path)) cannot be written: \(Self.reason)")
+        let file: OpenFile
+        do throws(SystemFailure) {
+            file = try OpenFile(path, [.updating, .creating], mode: 0o640)
+        } catch {
+            throw Self.unwritable(path, error)
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
+        guard (try? file.claim()) == true else {
             let other = Self.holder(of: store)?.description ?? "another daemon"
             throw SluiceError(.storeBusy, "the store \(PlainText.line(store)) is held by \(other)")
         }
         var json: JSON = ["process": JSON(holder.process), "endpoint": JSON(holder.endpoint)]
         if let file = holder.configuration { json["configuration"] = JSON(file) }
         if let socket = holder.socket { json["socket"] = JSON(socket) }
-        let bytes = json.bytes()
-        let written =
-            ftruncate(descriptor, 0) == 0
-            && bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } == bytes.count
-        guard written else {
-            close(descriptor)
-            throw SluiceError(.storeInputOutput, "\(PlainText.line(path)) cannot be written: \(Self.reason)")
+        do throws(SystemFailure) {
+            try file.truncate(to: 0)
+            try file.write(json.bytes())
+        } catch {
+            throw Self.unwritable(path, error)
         }
-        (self.descriptor, self.path) = (descriptor, path)
+        (self.file, self.path) = (file, path)
     }
 
-    deinit {
-        // A child process forked at this moment shares the descriptor until it runs its program.
-        _ = flock(descriptor, LOCK_UN)
-        close(descriptor)
-    }
+    deinit { file.release() }
 
     /// Whether the locked file is still the one at the path.
-    var isInPlace: Bool { FileIdentity(path).map { $0 == FileIdentity(descriptor: descriptor) } ?? false }
+    var isInPlace: Bool { file.isAt(path) }
 
     /// Returns the daemon that holds a store; nil if none does.
     package static func holder(of store: String) -> Holder? {
-        let descriptor = open(path(store), O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
         // A free lock has no holder, even if the file still names a former daemon.
-        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = pread(descriptor, &bytes, bytes.count, 0)
-        guard count > 0, let json = try? JSON(parsing: Array(bytes[..<count])), let process = json["process"]?.int
-        else {
-            return nil
-        }
+        guard let file = try? OpenFile(path(store)), file.isClaimed, let bytes = try? file.read(upTo: 4096),
+            let json = try? JSON(parsing: bytes), let process = json["process"]?.int
+        else { return nil }
         return Holder(
             process: Int(process), configuration: json["configuration"]?.string, socket: json["socket"]?.string,
             endpoint: json["endpoint"]?.string ?? "")
     }
 
-    private static var reason: String { String(cString: strerror(errno)) }
+    private static func unwritable(_ path: String, _ failure: SystemFailure) -> SluiceError {
+        SluiceError(.storeInputOutput, "\(PlainText.line(path)) cannot be written: \(failure.reason)")
+    }
 }

@@ -20,42 +20,25 @@ struct LeaseFile: Sendable {
     func take() throws -> StoreLease? {
         while true {
             let mode = StoreFolder.mode(beside: String(path.dropLast(Self.suffix.count)))
-            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
-            guard descriptor >= 0 else { throw failure(errno) }
-            var result = flock(descriptor, LOCK_EX | LOCK_NB)
-            while result != 0, errno == EINTR { result = flock(descriptor, LOCK_EX | LOCK_NB) }
-            if result != 0 {
-                let reason = errno
-                _ = close(descriptor)
-                if reason == EWOULDBLOCK { return nil }
-                throw failure(reason)
+            do throws(SystemFailure) {
+                let file = try OpenFile(path, [.updating, .creating], mode: mode)
+                guard try file.claim() else { return nil }
+                // A file that was removed between opening and locking is nobody's lease.
+                if file.isAt(path) { return StoreLease { file.release() } }
+            } catch {
+                throw failure(error.reason)
             }
-            // A file that was removed between opening and locking is nobody's lease.
-            if isStillHere(descriptor) { return StoreLease { Self.giveBack(descriptor) } }
-            _ = close(descriptor)
         }
-    }
-
-    /// Unlocks before it closes. A process that this one is just starting holds the descriptor too until its program
-    /// runs, and would keep the lock.
-    private static func giveBack(_ descriptor: Int32) {
-        _ = flock(descriptor, LOCK_UN)
-        _ = close(descriptor)
     }
 
     /// Takes the lease away from its holder, by removing the file that the holder's lock is on.
     func breakUp() throws {
-        if unlink(path) != 0, errno != ENOENT { throw failure(errno) }
+        if unlink(path) != 0, errno != ENOENT { throw failure(SystemFailure.last("unlink").reason) }
     }
 
-    private func isStillHere(_ descriptor: Int32) -> Bool {
-        FileIdentity(path).map { $0 == FileIdentity(descriptor: descriptor) } ?? false
-    }
-
-    private func failure(_ reason: Int32) -> SluiceError {
+    private func failure(_ reason: String) -> SluiceError {
         SluiceError(
             .storeInputOutput,
-            "the lease file \(path) cannot be used (\(String(cString: strerror(reason)))); "
-                + "see that its directory may be written")
+            "the lease file \(path) cannot be used (\(reason)); see that its directory may be written")
     }
 }

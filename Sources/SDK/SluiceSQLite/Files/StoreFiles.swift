@@ -29,10 +29,7 @@ enum StoreFiles {
 
     /// Syncs the file's content to the disk.
     static func sync(_ path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        try call(descriptor, "sync", path)
-        defer { _ = close(descriptor) }
-        try call(fsync(descriptor), "sync", path)
+        try calling("sync", path) { () throws(SystemFailure) in try OpenFile(path).sync() }
     }
 
     /// Syncs the names in the file's folder to the disk.
@@ -51,8 +48,21 @@ enum StoreFiles {
 
     /// - Throws: if the result of a system call is negative.
     static func call(_ result: Int32, _ what: String, _ path: String) throws {
-        if result >= 0 { return }
-        let reason = String(cString: strerror(errno))
-        throw SluiceError(.storeInputOutput, "cannot \(what) \(path) (\(reason))")
+        if result < 0 { throw failure(.last(what), what, path) }
+    }
+
+    /// Returns the result of system calls.
+    static func calling<Result>(
+        _ what: String, _ path: String, _ body: () throws(SystemFailure) -> Result
+    ) throws(SluiceError) -> Result {
+        do throws(SystemFailure) {
+            return try body()
+        } catch {
+            throw failure(error, what, path)
+        }
+    }
+
+    private static func failure(_ failure: SystemFailure, _ what: String, _ path: String) -> SluiceError {
+        SluiceError(.storeInputOutput, "cannot \(what) \(path) (\(failure.reason))")
     }
 }

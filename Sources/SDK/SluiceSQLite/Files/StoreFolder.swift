@@ -18,12 +18,11 @@ package enum StoreFileNames {
 /// Paths and permissions of the files beside a store.
 enum StoreFolder {
     /// The mode of a new file: its owner only.
-    static let fileMode: mode_t = 0o600
+    private static let fileMode: UInt32 = 0o600
 
     /// Returns the mode for a file beside the store: the store's own mode, if that exists.
-    static func mode(beside path: String) -> mode_t {
-        var info = stat()
-        return stat(path, &info) == 0 ? info.st_mode & 0o666 : fileMode
+    static func mode(beside path: String) -> UInt32 {
+        FileStatus(path).map { $0.permissions & 0o666 } ?? fileMode
     }
 
     /// Returns the folder of the file.
@@ -69,37 +68,26 @@ enum StoreFolder {
     }
 
     /// Creates the file, empty and for its owner only. SQLite would take the mode from the process, and gives its log
-    /// the mode of the file.
+    /// the mode of the file. A failure shows when the file is opened.
     static func makeFile(_ path: String) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, fileMode)
-        if descriptor >= 0 { _ = close(descriptor) }
+        _ = try? OpenFile(path, [.updating, .new], mode: fileMode)
     }
 
     /// Whether there is anything by that name.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// Returns the file's size in bytes; 0 for a missing file.
-    static func size(of path: String) -> Int {
-        var info = stat()
-        return stat(path, &info) == 0 ? Int(info.st_size) : 0
-    }
+    static func size(of path: String) -> Int { FileStatus(path)?.size ?? 0 }
 
     /// Returns the number of the file's names (hard links); 0 for a missing file.
-    static func links(to path: String) -> Int {
-        var info = stat()
-        return stat(path, &info) == 0 ? Int(clamping: info.st_nlink) : 0
-    }
+    static func links(to path: String) -> Int { FileStatus(path)?.links ?? 0 }
 
     /// Whether there is a folder by that name.
-    static func isFolder(_ path: String) -> Bool {
-        var info = stat()
-        return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
-    }
+    static func isFolder(_ path: String) -> Bool { FileStatus(path)?.isFolder ?? false }
 
     /// Whether anyone but its owner may read the file, and reach it through the folder.
     static func isReadableByOthers(_ path: String) -> Bool {
-        var (file, folder) = (stat(), stat())
-        guard stat(path, &file) == 0, stat(self.folder(of: path), &folder) == 0 else { return false }
-        return file.st_mode & 0o044 & (folder.st_mode & 0o011) << 2 != 0
+        guard let file = FileStatus(path), let folder = FileStatus(folder(of: path)) else { return false }
+        return file.permissions & 0o044 & (folder.permissions & 0o011) << 2 != 0
     }
 }

@@ -21,71 +21,60 @@ struct StoreLock: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `storeBusy` if another holds it for longer than the timeout.
     func hold<Result>(_ body: () throws -> Result) throws -> Result {
-        let descriptor = try taken()
-        defer { Self.release(descriptor) }
+        let file = try claimed()
+        defer { file.release() }
         return try body()
     }
 
     /// Runs asynchronous `body` with the lock held: the lock belongs to the process, not to a thread.
     func holding<Result>(_ body: () async throws -> Result) async throws -> Result {
-        let descriptor = try taken()
-        defer { Self.release(descriptor) }
+        let file = try claimed()
+        defer { file.release() }
         return try await body()
     }
 
     /// The lock while it is held.
     struct Hold: Sendable {
-        fileprivate let descriptor: Int32
+        fileprivate let file: OpenFile
 
-        /// Releases the lock; to be called once.
-        func release() { StoreLock.release(descriptor) }
+        /// Releases the lock.
+        func release() { file.release() }
     }
 
     /// Takes the lock until its hold is released.
     ///
     /// - Throws: ``SluiceError`` of code `storeBusy` if another holds it for longer than the timeout.
-    func take() throws -> Hold { Hold(descriptor: try taken()) }
+    func take() throws -> Hold { Hold(file: try claimed()) }
 
-    private func taken() throws -> Int32 {
-        let descriptor = open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC, StoreFolder.mode(beside: path))
-        guard descriptor >= 0 else {
+    private func claimed() throws -> OpenFile {
+        let file: OpenFile
+        do throws(SystemFailure) {
+            file = try OpenFile(path + "-lock", [.updating, .creating], mode: StoreFolder.mode(beside: path))
+        } catch {
             throw SluiceError(
                 .storeInputOutput,
-                "the store \(path) cannot be locked (\(String(cString: strerror(errno)))); "
+                "the store \(path) cannot be locked (\(error.reason)); "
                     + "see that its directory exists and may be written")
         }
-        do {
-            try take(descriptor)
-        } catch {
-            _ = close(descriptor)
-            throw error
-        }
-        return descriptor
-    }
-
-    private static func release(_ descriptor: Int32) {
-        // Closing alone would not release the lock while a process that this one is just starting has the descriptor
-        // too.
-        _ = flock(descriptor, LOCK_UN)
-        _ = close(descriptor)
-    }
-
-    private func take(_ descriptor: Int32) throws {
         let clock = ContinuousClock()
         let deadline = clock.now + timeout
         var pause: UInt32 = 200
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            let reason = errno
-            guard reason == EWOULDBLOCK || reason == EINTR else {
-                throw SluiceError(
-                    .storeInputOutput, "the store \(path) cannot be locked (\(String(cString: strerror(reason))))")
-            }
+        while try !isClaimed(file) {
             guard clock.now < deadline else {
                 throw SluiceError(
                     .storeBusy, "the store \(path) is locked by another process or connection; try again")
             }
             usleep(pause)
             pause = min(pause * 2, 10_000)
+        }
+        return file
+    }
+
+    private func isClaimed(_ file: OpenFile) throws -> Bool {
+        do throws(SystemFailure) {
+            return try file.claim()
+        } catch {
+            throw SluiceError(.storeInputOutput, "the store \(path) cannot be locked (\(error.reason))")
         }
     }
 }

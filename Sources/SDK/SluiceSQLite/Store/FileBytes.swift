@@ -20,29 +20,25 @@ enum FileBytes {
     /// times as often. So damage has to replace half of a file before it is taken for the other kind. In that case a
     /// plain one is refused and stays as it is, which costs least.
     static func looksEncrypted(_ path: String) -> Bool {
-        guard let file = fopen(path, "rb") else { return false }
-        defer { fclose(file) }
-        guard fseek(file, 0, SEEK_END) == 0 else { return false }
+        guard let file = try? OpenFile(path), let size = try? file.status().size else { return false }
         let page = 4096
-        let count = (ftell(file) + page - 1) / page
+        let count = (size + page - 1) / page
         let samples = min(count, 64)
         guard samples > 0 else { return false }
-        var bytes = [UInt8](repeating: 0, count: page)
         var (random, others) = (0, 0)
         for sample in 0..<samples {
             // The first and the last page are among the samples.
             let number = sample * (count - 1) / max(1, samples - 1)
-            guard fseek(file, number * page, SEEK_SET) == 0 else { continue }
-            let length = fread(&bytes, 1, page, file)
-            let found = bytes[..<length]
-            guard found.count >= 1024, found.contains(where: { $0 != 0 }) else { continue }
+            guard let found = try? file.read(upTo: page, at: number * page), found.count >= 1024,
+                found.contains(where: { $0 != 0 })
+            else { continue }
             if looksRandom(found) { random += 1 } else { others += 1 }
         }
         return random > 0 && random >= others
     }
 
     /// Whether no byte value occurs much more often than in random bytes: by eight standard deviations.
-    private static func looksRandom(_ bytes: ArraySlice<UInt8>) -> Bool {
+    private static func looksRandom(_ bytes: [UInt8]) -> Bool {
         var counts = [Int](repeating: 0, count: 256)
         for byte in bytes { counts[Int(byte)] += 1 }
         let mean = Double(bytes.count) / 256
@@ -50,34 +46,24 @@ enum FileBytes {
     }
 
     static func read(_ path: String) throws -> [UInt8] {
-        guard let file = fopen(path, "rb") else { throw failure(path) }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = fread(&buffer, 1, buffer.count, file)
-            if count == 0 {
-                // A failed read must not be taken for the end of the file.
-                guard ferror(file) == 0 else { throw failure(path) }
-                return bytes
-            }
-            bytes += buffer[..<count]
+        do throws(SystemFailure) {
+            return try OpenFile(path).read(upTo: .max)
+        } catch {
+            throw failure(path, error)
         }
     }
 
     /// Returns the first bytes of the file; fewer if it is shorter, none if it cannot be read.
-    static func start(of path: String, count: Int) -> [UInt8] {
-        guard let file = fopen(path, "rb") else { return [] }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: count)
-        let read = fread(&bytes, 1, count, file)
-        return Array(bytes[..<read])
-    }
+    static func start(of path: String, count: Int) -> [UInt8] { (try? OpenFile(path).read(upTo: count)) ?? [] }
 
     static func write(_ bytes: [UInt8], to path: String) throws {
-        guard let file = fopen(path, "wb") else { throw failure(path) }
-        let written = fwrite(bytes, 1, bytes.count, file)
-        guard fclose(file) == 0, written == bytes.count else { throw failure(path) }
+        do throws(SystemFailure) {
+            let file = try OpenFile(path, [.writing, .creating, .emptying], mode: 0o666)
+            try file.write(bytes)
+            try file.sync()
+        } catch {
+            throw failure(path, error)
+        }
     }
 
     /// Copies the file; a missing one becomes an empty one.
@@ -109,7 +95,7 @@ enum FileBytes {
         return header
     }
 
-    private static func failure(_ path: String) -> SluiceError {
-        SluiceError(.storeInputOutput, "\(path) cannot be read or written (\(String(cString: strerror(errno))))")
+    private static func failure(_ path: String, _ failure: SystemFailure) -> SluiceError {
+        SluiceError(.storeInputOutput, "\(path) cannot be read or written (\(failure.reason))")
     }
 }

@@ -168,31 +168,27 @@ extension StoreConversion {
 
 /// A file that is to be overwritten once it has no name any more. A file system or a disk that writes elsewhere keeps
 /// the old content nevertheless.
-private final class Shredder {
-    private let descriptor: Int32
+private struct Shredder {
+    private let file: OpenFile
     private let path: String
 
     init(_ path: String) throws {
         self.path = path
-        descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-        try StoreFiles.call(descriptor, "overwrite", path)
+        file = try StoreFiles.calling("overwrite", path) { () throws(SystemFailure) in
+            try OpenFile(path, [.writing, .withoutLinks])
+        }
     }
-
-    deinit { _ = close(descriptor) }
 
     /// Writes zeros over the file, unless it still has a name: a hard link is somebody's own copy.
     func overwrite() throws {
-        var info = stat()
-        try StoreFiles.call(fstat(descriptor, &info), "overwrite", path)
-        guard info.st_nlink == 0 else { return }
-        let zeros = [UInt8](repeating: 0, count: 1 << 16)
-        var left = Int(info.st_size)
-        while left > 0 {
-            let written = write(descriptor, zeros, min(left, zeros.count))
-            if written < 0, errno == EINTR { continue }
-            try StoreFiles.call(Int32(clamping: written), "overwrite", path)
-            left -= written
+        try StoreFiles.calling("overwrite", path) { () throws(SystemFailure) in
+            let status = try file.status()
+            guard status.links == 0 else { return }
+            let zeros = [UInt8](repeating: 0, count: 1 << 16)
+            for start in stride(from: 0, to: status.size, by: zeros.count) {
+                try file.write(Array(zeros.prefix(status.size - start)), at: start)
+            }
+            try file.sync()
         }
-        try StoreFiles.call(fsync(descriptor), "overwrite", path)
     }
 }

@@ -42,27 +42,31 @@ enum UserSalt {
     /// Writes zeros over the salt, if there is one, and waits for the disk.
     static func overwrite(beside store: String) throws {
         let path = path(beside: store)
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-        if descriptor < 0, errno == ENOENT { return }
-        try StoreFiles.call(descriptor, "overwrite", path)
-        defer { _ = close(descriptor) }
-        let zeros = [UInt8](repeating: 0, count: count)
-        try StoreFiles.call(pwrite(descriptor, zeros, count, 0) == count ? 0 : -1, "overwrite", path)
-        try StoreFiles.call(fsync(descriptor), "overwrite", path)
+        try StoreFiles.calling("overwrite", path) { () throws(SystemFailure) in
+            guard let file = try found(path, .writing) else { return }
+            try file.write([UInt8](repeating: 0, count: count), at: 0)
+            try file.sync()
+        }
+    }
+
+    /// Opens the file; nil if there is none.
+    private static func found(_ path: String, _ way: FileOpening) throws(SystemFailure) -> OpenFile? {
+        do throws(SystemFailure) {
+            return try OpenFile(path, way.union(.withoutLinks))
+        } catch {
+            if error.code == ENOENT { return nil }
+            throw error
+        }
     }
 
     private static func read(beside store: String) throws -> [UInt8]? {
         let path = path(beside: store)
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        if descriptor < 0, errno == ENOENT { return nil }
-        try StoreFiles.call(descriptor, "read", path)
-        defer { _ = close(descriptor) }
-        var salt = [UInt8](repeating: 0, count: count + 1)
-        let found = salt.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
-        guard found == count else {
+        let file = try StoreFiles.calling("read", path) { () throws(SystemFailure) in try found(path, .reading) }
+        guard let file else { return nil }
+        guard let salt = try? file.read(upTo: count + 1), salt.count == count else {
             throw SluiceError(.storeCorrupt, "\(path) is not as it was made, and without it nobody opens the store")
         }
-        return Array(salt.prefix(count))
+        return salt
     }
 
     /// Writes under another name first, so that no incomplete salt is ever found.
@@ -72,11 +76,13 @@ enum UserSalt {
         let path = path(beside: store)
         StoreFolder.makeFolder(of: path)
         let draft = path + "-new"
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, StoreFolder.fileMode)
-        try StoreFiles.call(descriptor, "make", draft)
-        defer { _ = close(descriptor) }
-        try StoreFiles.call(pwrite(descriptor, salt, count, 0) == count ? 0 : -1, "write", draft)
-        try StoreFiles.call(fsync(descriptor), "write", draft)
+        let file = try StoreFiles.calling("make", draft) { () throws(SystemFailure) in
+            try OpenFile(draft, [.writing, .creating, .emptying, .withoutLinks])
+        }
+        try StoreFiles.calling("write", draft) { () throws(SystemFailure) in
+            try file.write(salt)
+            try file.sync()
+        }
         try StoreFiles.move(draft, to: path)
         try StoreFiles.syncFolder(of: path)
         return salt

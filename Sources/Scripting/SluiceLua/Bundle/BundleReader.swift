@@ -24,21 +24,27 @@ struct BundleReader {
 
     func files() throws(SluiceError) -> [String: [UInt8]] {
         var reader = self
-        let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard root >= 0 else { throw reader.failure("the folder cannot be read") }
+        let root: OpenFile
+        do throws(SystemFailure) {
+            root = try OpenFile(folder, .folder)
+        } catch {
+            throw reader.failure("the folder cannot be read", error)
+        }
         try reader.readFolder(root, "")
         return reader.found
     }
 
-    private func failure(_ reason: String) -> SluiceError {
-        rules.refusal("\(reason) (\(String(cString: strerror(errno))))")
+    private func failure(_ reason: String, _ failure: SystemFailure) -> SluiceError {
+        rules.refusal("\(reason) (\(failure.reason))")
     }
 
-    /// Reads a folder, and closes its descriptor.
-    private mutating func readFolder(_ descriptor: Int32, _ prefix: String) throws(SluiceError) {
-        guard let stream = fdopendir(descriptor) else {
-            close(descriptor)
-            throw failure("\(prefix): the folder cannot be read")
+    private mutating func readFolder(_ folder: OpenFile, _ prefix: String) throws(SluiceError) {
+        // The stream closes its descriptor.
+        let descriptor = fcntl(folder.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0, let stream = fdopendir(descriptor) else {
+            let reason = SystemFailure.last("fdopendir")
+            if descriptor >= 0 { close(descriptor) }
+            throw failure("\(prefix): the folder cannot be read", reason)
         }
         defer { closedir(stream) }
         var entries: [String] = []
@@ -48,7 +54,7 @@ struct BundleReader {
             guard let name = Self.name(of: entry) else { throw rules.refusal("a name in the folder is not UTF-8") }
             if !name.hasPrefix(".") { entries.append(name) }
         }
-        for name in entries.sorted() { try readEntry(name, in: descriptor, prefix) }
+        for name in entries.sorted() { try readEntry(name, in: folder, prefix) }
     }
 
     private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
@@ -57,48 +63,34 @@ struct BundleReader {
         }
     }
 
-    private mutating func readEntry(_ name: String, in folder: Int32, _ prefix: String) throws(SluiceError) {
+    private mutating func readEntry(_ name: String, in folder: OpenFile, _ prefix: String) throws(SluiceError) {
         let path = prefix + name
-        var status = stat()
-        let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else {
-            if errno == ELOOP { throw rules.refusal("\(path) is a symbolic link") }
-            throw failure("\(path) cannot be read")
+        let file: OpenFile
+        let status: FileStatus
+        do throws(SystemFailure) {
+            file = try OpenFile(name, [.withoutLinks, .withoutWaiting], in: folder)
+            status = try file.status()
+        } catch {
+            if error.code == ELOOP { throw rules.refusal("\(path) is a symbolic link") }
+            throw failure("\(path) cannot be read", error)
         }
-        guard fstat(file, &status) == 0 else {
-            close(file)
-            throw failure("\(path) cannot be read")
-        }
-        switch status.st_mode & S_IFMT {
-        case S_IFDIR:
+        if status.isFolder {
             guard path.utf8.split(separator: UInt8(ascii: "/")).count < 8 else {
-                close(file)
                 throw rules.refusal("\(path): expected at most 8 folders inside each other")
             }
             try readFolder(file, path + "/")
-        case S_IFREG:
-            defer { close(file) }
-            try rules.admit(path)
-            let bytes = try bytes(of: file, path, room: rules.room(for: path))
-            try rules.check(path, bytes)
-            found[path] = bytes
-        default:
-            close(file)
-            throw rules.refusal("\(path) is neither a file nor a folder")
+            return
         }
-    }
-
-    /// Reads the file's bytes, at most one more than the room: the reported size is not trusted.
-    private func bytes(of file: Int32, _ path: String, room: Int) throws(SluiceError) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.count <= room {
-            let count = read(file, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure("\(path) cannot be read") }
-            if count == 0 { break }
-            bytes += buffer[..<count]
+        guard status.isFile else { throw rules.refusal("\(path) is neither a file nor a folder") }
+        try rules.admit(path)
+        let bytes: [UInt8]
+        do throws(SystemFailure) {
+            // The reported size is not trusted.
+            bytes = try file.read(upTo: rules.room(for: path) + 1)
+        } catch {
+            throw failure("\(path) cannot be read", error)
         }
-        return bytes
+        try rules.check(path, bytes)
+        found[path] = bytes
     }
 }

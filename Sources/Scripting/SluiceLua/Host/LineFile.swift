@@ -5,20 +5,13 @@ internal import SluiceCore
 /// one is created. If a process was killed during a write, its partial line is removed: otherwise the next line would
 /// be joined to it.
 final class LineFile {
-    /// A system call that failed.
-    struct Fault: Error, CustomStringConvertible {
-        let call: String
-        let code: CInt
-        var description: String { "\(call): \(String(cString: strerror(code)))" }
-    }
-
     private let path: String
     private let maximumBytes: Int?
     private let kept: Int
     /// The beginning of every line: only a partial line that begins like this is removed.
     private let head: [UInt8]
-    private var descriptor: CInt = -1
-    private var place: (device: dev_t, number: ino_t) = (0, 0)
+    /// The file that the lines go to; nil before it is opened.
+    private var file: OpenFile?
     private var size = 0
 
     init(path: String, maximumBytes: Int?, kept: Int, head: String) {
@@ -32,95 +25,72 @@ final class LineFile {
 
     /// Appends a line, line end included.
     ///
-    /// - Throws: ``Fault``; in this case nothing of the line is in the file.
-    func append(_ line: [UInt8]) throws(Fault) {
-        try ready()
+    /// - Throws: ``SystemFailure``; in this case nothing of the line is in the file.
+    func append(_ line: [UInt8]) throws(SystemFailure) {
+        var file = try ready()
         if let maximumBytes, size > 0, size + line.count > maximumBytes {
             try rotate()
-            try ready()
+            file = try ready()
         }
-        var done = 0
-        while done < line.count {
-            let count = line.withUnsafeBytes { bytes in
-                write(descriptor, bytes.baseAddress?.advanced(by: done), line.count - done)
-            }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else {
-                let fault = Fault(call: "write", code: errno)
-                // The next line has to start on a new line.
-                if done > 0 { _ = ftruncate(descriptor, off_t(size)) }
-                throw fault
-            }
-            done += count
+        do throws(SystemFailure) {
+            try file.write(line)
+        } catch {
+            // The next line has to start on a new line.
+            if error.written > 0 { try? file.truncate(to: size) }
+            throw error
         }
         size += line.count
     }
 
     /// Opens the file that is at the path now.
-    func ready() throws(Fault) {
-        var info = stat()
-        if descriptor >= 0, stat(path, &info) == 0, place == (info.st_dev, info.st_ino) {
+    func ready() throws(SystemFailure) -> OpenFile {
+        if let file, file.isAt(path) {
             // Another program may have truncated it.
-            size = Int(info.st_size)
-            return
+            size = try file.status().size
+            return file
         }
         shut()
-        // Without it, opening a pipe would wait for a reader.
-        let opened = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
-        guard opened >= 0 else { throw Fault(call: "open", code: errno) }
-        guard fstat(opened, &info) == 0, info.st_mode & S_IFMT == S_IFREG else {
-            close(opened)
-            throw Fault(call: "open", code: EINVAL)
-        }
-        guard !Self.isOther(path, than: head) else {
-            close(opened)
-            throw Fault(call: "open", code: EEXIST)
-        }
-        (descriptor, place, size) = (opened, (info.st_dev, info.st_ino), Int(info.st_size))
-        try endLastLine()
+        let opened = try OpenFile(path, [.appending, .creating, .filesOnly])
+        guard !Self.isOther(path, than: head) else { throw SystemFailure("open", code: EEXIST) }
+        size = try opened.status().size
+        file = opened
+        try endLastLine(of: opened)
+        return opened
     }
 
     /// Whether a file at the path begins with something else: then another program owns it.
     static func isOther(_ path: String, than head: [UInt8]) -> Bool {
-        let reading = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard reading >= 0 else { return false }
-        defer { close(reading) }
-        var info = stat()
-        guard fstat(reading, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return false }
-        var start = [UInt8](repeating: 0, count: head.count)
-        let count = pread(reading, &start, start.count, 0)
-        return count < 0 || !head.starts(with: start[..<count])
+        guard let file = try? OpenFile(path, .filesOnly) else { return false }
+        guard let start = try? file.read(upTo: head.count) else { return true }
+        return !head.starts(with: start)
     }
 
     /// Makes the file end with a line end. The file stays locked while it is open: otherwise another process could take
     /// a line that is being written for an unfinished one.
-    private func endLastLine() throws(Fault) {
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return }
+    private func endLastLine(of file: OpenFile) throws(SystemFailure) {
+        guard (try? file.claim()) == true else { return }
         let tail = lastPart()
         guard !tail.isEmpty else { return }
         let isTorn = tail.starts(with: head) || head.starts(with: tail)
         if isTorn, (try? JSON(parsing: tail)) == nil {
-            guard ftruncate(descriptor, off_t(size - tail.count)) == 0 else {
-                throw Fault(call: "ftruncate", code: errno)
-            }
+            try file.truncate(to: size - tail.count)
             size -= tail.count
         } else {
-            guard write(descriptor, "\n", 1) == 1 else { throw Fault(call: "write", code: errno) }
+            try file.write([UInt8(ascii: "\n")])
             size += 1
         }
     }
 
     /// Returns the bytes after the last line end; none if the file cannot be read.
     private func lastPart() -> [UInt8] {
-        let reading = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard reading >= 0 else { return [] }
-        defer { close(reading) }
+        guard let file = try? OpenFile(path, .filesOnly) else { return [] }
         var tail: [UInt8] = []
         var end = size
         while end > 0 {
             let start = max(0, end - (64 << 10))
-            var block = [UInt8](repeating: 0, count: end - start)
-            guard pread(reading, &block, block.count, off_t(start)) == block.count else { return [] }
+            guard let block = try? file.read(upTo: end - start, at: start), block.count == end - start else {
+                return []
+            }
             if let last = block.lastIndex(of: UInt8(ascii: "\n")) { return block[(last + 1)...] + tail }
             tail = block + tail
             end = start
@@ -128,24 +98,20 @@ final class LineFile {
         return tail
     }
 
-    private func rotate() throws(Fault) {
+    private func rotate() throws(SystemFailure) {
         shut()
         if kept == 0 {
-            guard unlink(path) == 0 else { throw Fault(call: "unlink", code: errno) }
+            guard unlink(path) == 0 else { throw .last("unlink") }
             return
         }
         for number in (1..<kept).reversed() where rename("\(path).\(number)", "\(path).\(number + 1)") != 0 {
-            guard errno == ENOENT else { throw Fault(call: "rename", code: errno) }
+            guard errno == ENOENT else { throw .last("rename") }
         }
-        guard rename(path, "\(path).1") == 0 else { throw Fault(call: "rename", code: errno) }
+        guard rename(path, "\(path).1") == 0 else { throw .last("rename") }
     }
 
     private func shut() {
-        if descriptor >= 0 {
-            // A child process that starts at this moment has the descriptor too until it runs its program.
-            _ = flock(descriptor, LOCK_UN)
-            close(descriptor)
-        }
-        descriptor = -1
+        file?.release()
+        file = nil
     }
 }

@@ -196,7 +196,7 @@ final class DecisionWriter {
         self.logger = logger
         file = LineFile(
             path: log.path, maximumBytes: log.maximumBytes, kept: log.kept, head: PluginDecision.lineHead)
-        trying { () throws(LineFile.Fault) in try file.ready() }
+        trying { () throws(SystemFailure) in _ = try file.ready() }
     }
 
     func write(_ entry: PluginDecision, hiding redact: Redactor) {
@@ -207,12 +207,12 @@ final class DecisionWriter {
             (entry.input, entry.answer) = (nil, nil)
         }
         let line = redact(entry.json).bytes() + [UInt8(ascii: "\n")]
-        if !trying({ () throws(LineFile.Fault) in try file.append(line) }) { lost += 1 }
+        if !trying({ () throws(SystemFailure) in try file.append(line) }) { lost += 1 }
     }
 
     @discardableResult
-    private func trying(_ act: () throws(LineFile.Fault) -> Void) -> Bool {
-        do throws(LineFile.Fault) {
+    private func trying(_ act: () throws(SystemFailure) -> Void) -> Bool {
+        do throws(SystemFailure) {
             try act()
             if isFailing { logger.notice("decisions of plugins are written to \(log.path) again") }
             isFailing = false

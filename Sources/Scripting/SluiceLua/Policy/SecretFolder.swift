@@ -19,21 +19,9 @@ package struct SecretFolder: Sendable {
         guard isPlain, !name.isEmpty else { return nil }
         let path = (path as NSString).appendingPathComponent(name)
         guard FileManager.default.fileExists(atPath: path) else { return nil }
-        guard let bytes = Self.content(of: path), let text = String(bytes: bytes, encoding: .utf8) else {
-            throw SluiceError(.invalidArgument, "the secret \(name) is not a readable file of text")
-        }
+        guard let bytes = try? OpenFile(path, .filesOnly).read(upTo: Self.mostBytes + 1),
+            (1...Self.mostBytes).contains(bytes.count), let text = String(bytes: bytes, encoding: .utf8)
+        else { throw SluiceError(.invalidArgument, "the secret \(name) is not a readable file of text") }
         return text.trimmingCharacters(in: .newlines)
-    }
-
-    /// Returns the content of a file; nil if it is empty, too long, or no regular file. A pipe, for example, may never
-    /// have a writer.
-    private static func content(of path: String) -> Data? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var info = stat()
-        guard fstat(descriptor, &info) == 0, info.st_mode & S_IFMT == S_IFREG else { return nil }
-        guard let data = try? file.read(upToCount: mostBytes + 1), !data.isEmpty else { return nil }
-        return data.count <= mostBytes ? data : nil
     }
 }

@@ -18,11 +18,42 @@ struct AuthorFolder {
             throw SluiceError(.invalidArgument, "\(path) is there already, and not empty")
         }
         for (name, bytes) in files.sorted(by: { $0.key < $1.key }) {
-            do throws(LinkFreeFile.Fault) {
-                try LinkFreeFile.write(bytes, to: name, in: path)
+            try write(bytes, to: name)
+        }
+    }
+
+    /// Writes a file, and creates missing folders on the way. It follows no symbolic links below the folder: somebody
+    /// else's could lead to any file of the user's.
+    private func write(_ bytes: [UInt8], to name: String) throws(SluiceError) {
+        var part = path
+        do throws(SystemFailure) {
+            do {
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             } catch {
-                throw SluiceError(.invalidArgument, "\(path)/\(name) cannot be written: \(error)")
+                throw SystemFailure("mkdir", code: errno == 0 ? EACCES : errno)
             }
+            // The caller may name the folder itself by a link.
+            var folder = try OpenFile(path, .folder)
+            let parts = name.split(separator: "/").map(String.init)
+            for next in parts.dropLast() {
+                part = next
+                guard mkdirat(folder.descriptor, part, 0o777) == 0 || errno == EEXIST else { throw .last("mkdirat") }
+                folder = try OpenFile(part, [.folder, .withoutLinks], in: folder)
+            }
+            part = parts.last ?? ""
+            let file = try OpenFile(
+                part, [.writing, .creating, .withoutLinks, .withoutWaiting], mode: 0o666, in: folder)
+            let status = try file.status()
+            // A hard link leads out of the folder as a symbolic link does.
+            guard status.isFile, status.links == 1 else { throw SystemFailure("open", code: EMLINK) }
+            try file.truncate(to: 0)
+            try file.write(bytes)
+        } catch {
+            // The system reports ENOTDIR for a link in the place of a folder.
+            let reason =
+                [ELOOP, ENOTDIR].contains(error.code)
+                ? "\(part) is a symbolic link, or no folder" : "\(part): \(error.reason)"
+            throw SluiceError(.invalidArgument, "\(path)/\(name) cannot be written: \(reason)")
         }
     }
 
@@ -32,61 +63,6 @@ struct AuthorFolder {
             return [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
         } catch {
             throw SluiceError(.invalidArgument, "\(path) cannot be read: \(UnreadableFile.reason(path))")
-        }
-    }
-}
-
-/// Writes a file below a folder without following symbolic links there. Somebody else's folder could contain a link to
-/// any file of the user's.
-enum LinkFreeFile {
-    /// A system call that failed.
-    struct Fault: Error, CustomStringConvertible {
-        let path: String
-        let code: CInt
-        var description: String {
-            // The system reports ENOTDIR for a link in the place of a folder.
-            code == ELOOP || code == ENOTDIR
-                ? "\(path) is a symbolic link, or no folder" : "\(path): \(String(cString: strerror(code)))"
-        }
-    }
-
-    /// Writes the bytes to a path below the folder, and creates missing folders on the way.
-    static func write(_ bytes: [UInt8], to path: String, in root: String) throws(Fault) {
-        do {
-            try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
-        } catch {
-            throw Fault(path: root, code: errno == 0 ? EACCES : errno)
-        }
-        // The caller may name the folder itself by a link.
-        var folder = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw Fault(path: root, code: errno) }
-        defer { close(folder) }
-        let parts = path.split(separator: "/").map(String.init)
-        for part in parts.dropLast() {
-            guard mkdirat(folder, part, 0o777) == 0 || errno == EEXIST else { throw Fault(path: part, code: errno) }
-            let next = openat(folder, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            guard next >= 0 else { throw Fault(path: part, code: errno) }
-            close(folder)
-            folder = next
-        }
-        let name = parts.last ?? ""
-        let file = openat(folder, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o666)
-        guard file >= 0 else { throw Fault(path: name, code: errno) }
-        defer { close(file) }
-        var info = stat()
-        // A hard link leads out of the folder as a symbolic link does.
-        guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_nlink == 1 else {
-            throw Fault(path: name, code: EMLINK)
-        }
-        guard ftruncate(file, 0) == 0 else { throw Fault(path: name, code: errno) }
-        var done = 0
-        while done < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                Glibc.write(file, $0.baseAddress?.advanced(by: done), bytes.count - done)
-            }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw Fault(path: name, code: errno) }
-            done += count
         }
     }
 }

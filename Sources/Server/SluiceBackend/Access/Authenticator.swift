@@ -169,22 +169,8 @@ public struct Principal: Sendable, Hashable {
 
 /// A file with a JWK set, which is read again when it has changed.
 final class KeyFile: Sendable {
-    /// The properties of a file that change when it is written or replaced.
-    private struct State: Equatable {
-        private let number: [Int64]
-
-        init?(_ path: String) {
-            var facts = stat()
-            guard stat(path, &facts) == 0 else { return nil }
-            number = [
-                Int64(facts.st_size), Int64(facts.st_mtim.tv_sec), Int64(facts.st_mtim.tv_nsec),
-                Int64(facts.st_ctim.tv_sec), Int64(facts.st_ctim.tv_nsec), Int64(truncatingIfNeeded: facts.st_ino),
-            ]
-        }
-    }
-
     private struct Known {
-        var state: State?
+        var status: FileStatus?
         var keys: [TokenKeys.Key]
     }
 
@@ -196,25 +182,25 @@ final class KeyFile: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file.
     init(_ path: String) async throws(SluiceError) {
         self.path = path
-        let state = State(path)
-        known = Mutex(Known(state: state, keys: try await Self.read(path)))
+        let status = FileStatus(path)
+        known = Mutex(Known(status: status, keys: try await Self.read(path)))
     }
 
     /// Returns the file's current keys. If the file is missing or no longer a JWK set, the previous keys stay valid,
     /// and the log has the reason.
     func keys() async -> [TokenKeys.Key] {
-        // The state is taken before the file is read, so that a change in between is noticed the next time.
-        let state = State(path)
-        let (last, isSame) = known.withLock { ($0.keys, $0.state == state) }
+        // The status is taken before the file is read, so that a change in between is noticed the next time.
+        let status = FileStatus(path)
+        let (last, isSame) = known.withLock { ($0.keys, $0.status == status) }
         guard !isSame else { return last }
         do {
             let keys = try await Self.read(path)
-            known.withLock { $0 = Known(state: state, keys: keys) }
+            known.withLock { $0 = Known(status: status, keys: keys) }
             return keys
         } catch {
             let isFirst = known.withLock { known in
-                defer { known.state = state }
-                return known.state != state
+                defer { known.status = status }
+                return known.status != status
             }
             if isFirst {
                 Logger(label: "sluice.backend").warning("the keys for tokens stay as they were: \(error.message)")
@@ -224,14 +210,14 @@ final class KeyFile: Sendable {
     }
 
     private static func read(_ path: String) async throws(SluiceError) -> [TokenKeys.Key] {
-        guard let file = FileHandle(forReadingAtPath: path),
-            let data = try? file.read(upToCount: TokenKeys.mostBytes + 1)
-        else { throw SluiceError(.invalidArgument, "the file \(path) of jwks cannot be read, or is empty") }
-        guard data.count <= TokenKeys.mostBytes else {
+        guard let bytes = try? OpenFile(path).read(upTo: TokenKeys.mostBytes + 1), !bytes.isEmpty else {
+            throw SluiceError(.invalidArgument, "the file \(path) of jwks cannot be read, or is empty")
+        }
+        guard bytes.count <= TokenKeys.mostBytes else {
             throw SluiceError(.invalidArgument, "the file \(path) of jwks is larger than \(TokenKeys.mostBytes) bytes")
         }
         do {
-            return try await TokenKeys.keys(jwks: Array(data))
+            return try await TokenKeys.keys(jwks: bytes)
         } catch {
             throw SluiceError(.invalidArgument, "the file \(path) of jwks: \(error.message)")
         }

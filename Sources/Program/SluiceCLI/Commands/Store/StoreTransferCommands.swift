@@ -29,21 +29,23 @@ struct StoreExportCommand: StoreFileCommand {
 
     func outcome(of store: SQLiteStore) async throws -> Outcome {
         let export = StoreExport(redactions: try redactions.map { try StoreRedaction($0) }, isPrefilled: prefilled)
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw CommandFailure.usage("\(Plain.line(file)) cannot be made: \(String(cString: strerror(errno)))")
-        }
-        defer { close(descriptor) }
         let file = file
-        @Sendable func lost(_ reason: String) -> CommandFailure {
+        let output: OpenFile
+        do throws(SystemFailure) {
+            output = try OpenFile(file, [.writing, .new])
+        } catch {
+            throw CommandFailure.usage("\(Plain.line(file)) cannot be made: \(error.reason)")
+        }
+        @Sendable func lost(_ failure: SystemFailure) -> CommandFailure {
             CommandFailure(
-                .output, "outputLost", "\(Plain.line(file)) could not be written whole, and is gone again: \(reason)")
+                .output, "outputLost",
+                "\(Plain.line(file)) could not be written whole, and is gone again: \(failure.reason)")
         }
         do {
             let summary = try await export.write(store) { line in
-                if let reason = StandardStream.write(Array("\(line)\n".utf8), to: descriptor) { throw lost(reason) }
+                do throws(SystemFailure) { try output.write(Array("\(line)\n".utf8)) } catch { throw lost(error) }
             }
-            guard fsync(descriptor) == 0 else { throw lost(String(cString: strerror(errno))) }
+            do throws(SystemFailure) { try output.sync() } catch { throw lost(error) }
             return report(summary, "\(Plain.line(file)) holds")
         } catch {
             unlink(file)

@@ -23,6 +23,8 @@ package struct SystemFailure: Error, Hashable, CustomStringConvertible {
     /// The system's reason, without the name of the call.
     package var reason: String { String(cString: strerror(code)) }
     package var description: String { "\(call): \(reason)" }
+    /// Whether there is nothing at the path.
+    package var isAbsence: Bool { code == ENOENT }
 }
 
 /// System calls that are repeated after a signal.

@@ -1,11 +1,5 @@
 internal import SluiceCore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// Files that hold a key or a passphrase.
 enum SecretFile {
     /// The largest size that is read, in bytes.
@@ -46,7 +40,7 @@ enum SecretFile {
             try StoreFiles.syncFolder(of: path)
         } catch {
             // A partly written key opens nothing, and would block the whole one.
-            unlink(path)
+            try? StoreFiles.remove(path)
             throw error
         }
     }

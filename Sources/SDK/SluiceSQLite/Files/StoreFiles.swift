@@ -47,7 +47,7 @@ enum StoreFiles {
     }
 
     /// - Throws: if the result of a system call is negative.
-    static func call(_ result: Int32, _ what: String, _ path: String) throws {
+    private static func call(_ result: Int32, _ what: String, _ path: String) throws {
         if result < 0 { throw failure(.last(what), what, path) }
     }
 

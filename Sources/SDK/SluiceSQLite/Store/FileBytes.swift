@@ -1,11 +1,5 @@
 internal import SluiceCore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// A database file as bytes, for files that SQLite does not recognize any more.
 enum FileBytes {
     /// The first bytes of an unencrypted database (sqlite.org/fileformat2.html, section 1.3).
@@ -68,7 +62,7 @@ enum FileBytes {
 
     /// Copies the file; a missing one becomes an empty one.
     static func copy(_ from: String, to: String) throws {
-        try write(access(from, F_OK) == 0 ? read(from) : [], to: to)
+        try write(StoreFolder.exists(from) ? read(from) : [], to: to)
     }
 
     /// Overwrites the first 100 bytes of the file with the header of a store.

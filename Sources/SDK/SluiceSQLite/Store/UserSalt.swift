@@ -1,11 +1,5 @@
 internal import SluiceCore
 
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Darwin)
-    internal import Darwin
-#endif
-
 /// The random bytes beside a user's store, from which its key is derived together with the user's secret. When they are
 /// overwritten the key is gone, for the user too.
 enum UserSalt {
@@ -54,7 +48,7 @@ enum UserSalt {
         do throws(SystemFailure) {
             return try OpenFile(path, way.union(.withoutLinks))
         } catch {
-            if error.code == ENOENT { return nil }
+            if error.isAbsence { return nil }
             throw error
         }
     }

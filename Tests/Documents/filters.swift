@@ -4,16 +4,6 @@ struct RequestLog: Filter {
     func handle(_ request: Request, next: Next) async throws -> Response { try await next(request) }
 }
 
-struct Audit: Filter {
-    func handle(_ request: Request, next: Next) async throws -> Response { try await next(request) }
-}
-
-struct Tenant: Filter {
-    let name: String
-
-    func handle(_ request: Request, next: Next) async throws -> Response { try await next(request) }
-}
-
 struct Session: Sendable {
     var token: String { get async { "t" } }
     var expiry: Timestamp? { get async { nil } }

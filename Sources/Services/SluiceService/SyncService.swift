@@ -31,8 +31,8 @@ public struct SyncService: Service {
     ///   - logger: reports each run: at `debug` if it went well, else at `warning`. Nothing of a record's content is
     ///     logged.
     ///   - metrics: counts the runs; nil for the process's metrics system.
-    ///   - tracer: gets a span for each push and pull. Add ``RequestSpans/filters(_:)`` to the client to trace the
-    ///     requests too.
+    ///   - tracer: gets a span for each push and pull. Give the client ``RequestSpans/filters(_:around:)`` to
+    ///     trace the requests too.
     public init(
         _ context: SyncContext, _ schedule: SyncSchedule, logger: Logger, metrics: (any MetricsFactory)? = nil,
         tracer: (any Tracer)? = nil, shutdownLimit: Duration = .seconds(10)

@@ -1,7 +1,8 @@
 import Foundation
 import SluiceCore
-import SluiceLua
 import Testing
+
+@testable import SluiceLua
 
 @Suite("Policies")
 struct PluginPolicyTests {

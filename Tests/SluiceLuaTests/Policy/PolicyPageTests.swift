@@ -1,7 +1,8 @@
 import Foundation
 import SluiceCore
-import SluiceLua
 import Testing
+
+@testable import SluiceLua
 
 @Suite("docs/plugins-policy.md")
 struct PolicyPageTests {
@@ -58,7 +59,7 @@ struct PolicyPageTests {
                 if block.text.contains("\"api\"") {
                     _ = try PluginManifest(bytes: Array(block.text.utf8))
                 } else {
-                    _ = try Match(json: JSON(parsing: block.text))
+                    _ = try Match(JSONPlace(JSON(parsing: block.text), in: "match"))
                 }
             case "yaml":
                 let next = blocks.indices.contains(index + 1) ? blocks[index + 1] : nil

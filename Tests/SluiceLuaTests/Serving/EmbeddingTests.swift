@@ -29,7 +29,7 @@ struct EmbeddingTests {
         var options = PluginOptions(transport: transport, store: store, storage: try await StoredPluginValues(store))
         options.secret = { name in secrets[name] }
         options.tables = [TableSchema("todos", columns: [.init("title", .string)])]
-        options.filters = [PlacedFilter(RequestLog(), placement: Placement("log", band: .observe))]
+        options.filters = [Placed(RequestLog(), placement: Placement("log", band: .observe))]
         options.lastGood = kept
         let (decisions, factory) = (folder.appending(path: "decisions.jsonl").path, TestMetrics())
         options.decisionLog = DecisionLog(decisions, hasInputs: true, hidden: ["email"])

@@ -115,7 +115,7 @@ struct ReloadTests {
         }
         let gate = Gate()
         var options = PluginOptions()
-        options.filters = [PlacedFilter(gate, placement: Placement("gate", band: .early))]
+        options.filters = [Placed(gate, placement: Placement("gate", band: .early))]
         let plugins = try await text("one").loaded(options)
         let call = Task { try await answer(plugins) }
         for await _ in gate.came.stream { break }

@@ -16,10 +16,9 @@ struct PluginsView: Sendable {
     private func ordered(_ chain: HookChain) throws -> [Ordered<PluginPlan>] {
         let plans = session.plugins?.plans ?? []
         let links = plans.compactMap { plan in
-            plan.placed(in: chain).map { Placed(plan, placement: $0.placement, match: $0.match) }
+            plan.placed(in: chain).map { Placed(plan, placement: $0.placement, specificity: $0.specificity) }
         }
-        return try ChainOrder.resolve(
-            links, known: Set(plans.map(\.name)).union(hidden.known), narrowestFirst: chain == .conflict)
+        return try ChainOrder.resolve(links, known: Set(plans.map(\.name)).union(hidden.known))
     }
 
     /// The names of all plugins in the policy's file, disabled ones included, and the hidden fields.

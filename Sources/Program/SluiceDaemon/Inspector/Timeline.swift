@@ -25,9 +25,7 @@ final class Timeline: Sendable {
 
     /// A filter that notes each request that leaves, and its answer.
     func filter(endpoint: String) -> any Filter {
-        PlacedFilter(
-            TimelineFilter(timeline: self, endpoint: endpoint, environment: environment),
-            placement: Placement("sluice.inspector.timeline", band: .observe, priority: -1_000_000))
+        TimelineFilter(timeline: self, endpoint: endpoint, environment: environment)
     }
 
     /// The exchanges after a number, the oldest first.

@@ -37,12 +37,13 @@ final class Installation: Sendable {
         additions.metrics = instruments.metrics
         additions.scheduleHooks = [gate]
         additions.runsFixtures = true
-        if let inspection = instruments.inspection {
-            additions.keepsInputs = true
-            additions.filters.append(inspection.timeline.filter(endpoint: settings.name))
+        additions.keepsInputs = instruments.inspection != nil
+        let timeline = instruments.inspection?.timeline.filter(endpoint: settings.name)
+        additions.filters = { [tracer = instruments.tracer] plugins in
+            let filters = plugins + [exit]
+            let traced = tracer.map { RequestSpans.filters($0, around: filters) } ?? filters
+            return traced + (timeline.map { [$0] } ?? [])
         }
-        additions.filters.append(exit)
-        if let tracer = instruments.tracer { additions.filters += RequestSpans.filters(tracer) }
         let session = try await ClientSession.open(
             settings, usesNetwork: true, asksPlugins: true, makesStore: true, additions)
         let schedule = SyncSchedule(values, pulls: settings.pulls)

@@ -20,7 +20,8 @@ package struct ClientSession: Sendable {
         package var logger: Logger?
         /// The metrics of the plugins; nil if they are not counted.
         package var metrics: (any MetricsFactory)?
-        package var filters: [any Filter] = []
+        /// Returns the client's filters, given the one of the plugins.
+        package var filters: @Sendable ([any Filter]) -> [any Filter] = { $0 }
         package var scheduleHooks: [any ScheduleHook] = []
         /// Whether the plugins' fixtures run before the plugins serve.
         package var runsFixtures = false
@@ -85,7 +86,7 @@ package struct ClientSession: Sendable {
             let client = connection.map {
                 SluiceClient(
                     endpoint: $0.endpoint, dialect: settings.dialect, transport: transport,
-                    filters: (plugins.map { [$0.filter] } ?? []) + additions.filters, options: $0.options)
+                    filters: additions.filters(plugins.map { [$0.filter] } ?? []), options: $0.options)
             }
             var options = SyncOptions(
                 conflictPolicy: settings.conflicts, maximumAttempts: settings.attempts, pageSize: settings.pageSize,

@@ -1,4 +1,4 @@
-internal import SluiceBase
+package import SluiceBase
 
 /// Filters in front of a transport, as a value: adding a filter makes another chain.
 public struct FilterChain: Sendable {
@@ -17,19 +17,8 @@ public struct FilterChain: Sendable {
                 try await transport.send(request)
             }
         }
-        var rest = filters[...]
-        while let filter = rest.popLast() {
+        for filter in filters.reversed() {
             let next = entry
-            if let placed = filter as? PlacedFilter {
-                var run = [placed]
-                while let other = rest.last as? PlacedFilter {
-                    run.insert(other, at: 0)
-                    rest.removeLast()
-                }
-                let link = PlacedRun(run)
-                entry = { try await link.send($0, next: next) }
-                continue
-            }
             entry = { request in
                 try await Self.pass(request, .filter, "filter \(type(of: filter))") {
                     try await filter.handle(request, next: next)
@@ -46,11 +35,11 @@ public struct FilterChain: Sendable {
 
     /// Passes a request to a link of the chain.
     ///
-    /// Filters before the link may have set credentials that the client does not know yet. Where the link itself makes the
-    /// error or the answer, they are noted, so that its text is shown without them.
+    /// Filters before the link may have set credentials that the client does not know yet. Where the link itself makes
+    /// the error or the answer, they are noted, so that its text is shown without them.
     ///
     /// - Throws: an error of Sluice unchanged, any other with the name of the link.
-    static func pass(
+    package static func pass(
         _ request: Request, _ code: SluiceError.Code, _ name: @autoclosure () -> String,
         to link: () async throws -> Response
     ) async throws -> Response {

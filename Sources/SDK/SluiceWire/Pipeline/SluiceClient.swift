@@ -1,4 +1,4 @@
-public import SluiceBase
+internal import SluiceBase
 
 /// The access to one backend: its address, its wire, and the chain of filters in front of a transport.
 ///
@@ -13,7 +13,7 @@ public struct SluiceClient: Sendable {
     public let endpoint: Endpoint
     /// The backend's wire.
     public let dialect: Dialect
-    /// The caller's own filters, in the given order; ``filterOrder()`` is their order in the chain.
+    /// The caller's own filters, the outermost first.
     public let filters: [any Filter]
     /// The options of the client.
     public let options: ClientOptions
@@ -32,9 +32,7 @@ public struct SluiceClient: Sendable {
     /// credentials are removed from errors. So the caller's filters see every attempt, and every system field before
     /// it leaves the body.
     ///
-    /// The first of `filters` is the outermost. A ``PlacedFilter`` among them goes where its placement puts it,
-    /// regardless of its place in the list. The others keep their order, in the band `default`. If the placements
-    /// contradict each other, every request fails with the reason, which ``filterOrder()`` throws too.
+    /// The first of `filters` is the outermost.
     public init(
         endpoint: Endpoint, dialect: Dialect = .azureV2, transport: any Transport, filters: [any Filter] = [],
         options: ClientOptions = ClientOptions()
@@ -70,11 +68,7 @@ public struct SluiceClient: Sendable {
                 Authentication(
                     refresh: refresh, scheme: options.tokenScheme, endpoint: endpoint, credentials: credentials))
         }
-        do throws(SluiceError) {
-            links += try FilterOrder.resolve(filters).map(\.link)
-        } catch {
-            links.append(FailedOrder(error: error))
-        }
+        links += filters
         links += [
             SystemProperties(dialect: dialect, selection: options.systemProperties), LiftVersion(dialect: dialect),
             StripSystemProperties(dialect: dialect),
@@ -86,16 +80,9 @@ public struct SluiceClient: Sendable {
         chain = FilterChain(links, transport: transport)
     }
 
-    /// Returns the caller's own filters in the order of the chain, the outermost first, each with the reason for its
-    /// place. Call it once if placements come from outside of the program.
-    ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where they contradict each other: see
-    ///   ``ChainOrder/resolve(_:known:narrowestFirst:)``.
-    public func filterOrder() throws(SluiceError) -> [Ordered<any Filter>] { try FilterOrder.resolve(filters) }
-
-    /// Returns a client with one more filter: inside of the existing ones, or at its own place. This client does not
-    /// change. The two share as changing state only the token provider, so that a token is refreshed once for both,
-    /// and the pace that the server's answers ask for.
+    /// Returns a client with one more filter, inside of the existing ones. This client does not change. The two share
+    /// as changing state only the token provider, so that a token is refreshed once for both, and the pace that the
+    /// server's answers ask for.
     public func with(_ filter: any Filter) -> SluiceClient {
         SluiceClient(
             endpoint: endpoint, dialect: dialect, transport: chain.transport, filters: filters + [filter],

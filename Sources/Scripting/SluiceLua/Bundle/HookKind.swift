@@ -1,5 +1,3 @@
-public import SluiceCore
-
 /// A hook of a plugin, by the name under which `main.lua` returns its function.
 ///
 /// This folder alone holds the differences between hooks: the chain, whether the hook may wait, its limits, the effect

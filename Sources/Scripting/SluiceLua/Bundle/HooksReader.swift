@@ -1,4 +1,4 @@
-public import SluiceCore
+internal import SluiceCore
 
 /// Reads the hooks of a manifest.
 struct HooksReader {

@@ -9,7 +9,7 @@ struct TableLink: Sendable {
     private var hooks: [HookPlan] { caller.plan.hooks(in: .table).filter(\.match.isPossible) }
 
     /// The link with its place; nil for a plugin without such hooks.
-    var placed: Placed<TableLink>? { hooks.first.map { Placed(self, placement: $0.placement, match: $0.match) } }
+    var placed: Placed<TableLink>? { hooks.first.map { Placed(self, placement: $0.placement) } }
 
     /// Whether it has a hook for a request to that table.
     func isFor(table: String) -> Bool { hooks.contains { $0.isFor(table: table) } }

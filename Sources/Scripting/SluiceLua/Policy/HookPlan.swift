@@ -1,4 +1,4 @@
-public import SluiceCore
+internal import SluiceCore
 
 /// One hook of a plugin as it runs: the manifest's declaration, overridden by the policy.
 public struct HookPlan: Sendable, Hashable {

@@ -106,6 +106,7 @@ extension PluginPlan {
     /// Returns the plugin with its place in a chain; nil if it has no hook there.
     public func placed(in chain: HookChain) -> Placed<PluginPlan?>? {
         guard let hook = hooks(in: chain).first else { return nil }
-        return Placed(self, placement: hook.placement, match: hook.match)
+        return Placed(
+            self, placement: hook.placement, specificity: chain == .conflict ? hook.match.specificity : 0)
     }
 }

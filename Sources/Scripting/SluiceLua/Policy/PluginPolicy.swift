@@ -51,7 +51,7 @@ public struct PluginPolicy: Sendable {
     /// Returns a chain in calling order, with the other links in it; their `link` is nil.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` if the places contradict each other or name unknown links:
-    ///   ``ChainOrder/resolve(_:known:narrowestFirst:)``.
+    ///   docs/plugins-policy.md has the rules.
     public func order(
         _ chain: HookChain, beside others: [Placed<PluginPlan?>] = []
     ) throws(SluiceError) -> [Ordered<PluginPlan?>] {
@@ -59,7 +59,7 @@ public struct PluginPolicy: Sendable {
         // A plugin may name another that has no hook in this chain, or that is disabled.
         let known = Set(plans.map(\.name))
         do throws(ChainFault) {
-            return try ChainOrder.resolve(links, known: known, isNarrowestFirst: chain == .conflict)
+            return try ChainOrder.ordered(links, known: known)
         } catch {
             let place = places[error.author].map { "\($0): " } ?? ""
             throw SluiceError(.invalidArgument, "\(place)chain \(chain.rawValue): \(error.reason)")

@@ -7,7 +7,7 @@ final class PluginSet: Sendable {
     /// The plugins that run.
     let callers: [PluginCaller]
     /// The chain of filters, the outermost first: plugins, and the application's own.
-    let filters: PlacedRun
+    let filters: FilterRun
     let conflict: [PluginHook]
     let enqueue: [PluginHook]
     let push: [PluginHook]
@@ -29,23 +29,21 @@ final class PluginSet: Sendable {
         dialect = options.dialect
         schemas = Dictionary(options.tables.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         let links = callers.compactMap { caller in LuaFilter(caller).placed }
-        filters = PlacedRun(
-            try ChainOrder.resolve(
-                (links + options.filters).map { Placed($0, placement: $0.placement) }, known: known
-            ).map(\.link))
+        filters = FilterRun(try ChainOrder.resolve(links + options.filters, known: known))
         func chain(_ chain: HookChain) throws(SluiceError) -> [PluginHook] {
             var hooks: [Placed<PluginHook>] = []
             for caller in callers {
                 for kind in chain.hooks {
                     guard let hook = caller.plan.hooks[kind], hook.match.isPossible else { continue }
                     hooks.append(
-                        Placed(PluginHook(caller: caller, hook: hook), placement: hook.placement, match: hook.match))
+                        Placed(
+                            PluginHook(caller: caller, hook: hook), placement: hook.placement,
+                            specificity: chain == .conflict ? hook.match.specificity : 0))
                     break
                 }
             }
             let names = Set(callers.map(\.plan.name))
-            return try ChainOrder.resolve(hooks, known: known.union(names), narrowestFirst: chain == .conflict)
-                .map(\.link)
+            return try ChainOrder.resolve(hooks, known: known.union(names)).map(\.link)
         }
         conflict = try chain(.conflict)
         enqueue = try chain(.enqueue)
@@ -79,9 +77,8 @@ final class PluginSet: Sendable {
 
 extension LuaFilter {
     /// The link with its place; nil for a plugin without hooks around an exchange.
-    fileprivate var placed: PlacedFilter? {
-        let hooks = [filter, request, response].compactMap { $0 }.filter(\.match.isPossible)
-        guard let first = hooks.first else { return nil }
-        return PlacedFilter(self, placement: first.placement, anyOf: hooks.map(\.match.beforeAnswer))
+    fileprivate var placed: Placed<any Filter>? {
+        let hook = [filter, request, response].compactMap { $0 }.first(where: \.match.isPossible)
+        return hook.map { Placed(self, placement: $0.placement) }
     }
 }

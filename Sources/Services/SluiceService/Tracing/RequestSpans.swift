@@ -6,21 +6,16 @@ public import Tracing
 /// (W3C Trace Context, as far as the tracer injects it).
 ///
 /// ```swift
-/// let client = SluiceClient(endpoint: endpoint, transport: transport, filters: RequestSpans.filters(tracer))
+/// let filters = RequestSpans.filters(tracer, around: [Tenant(name: "north")])
+/// let client = SluiceClient(endpoint: endpoint, transport: transport, filters: filters)
 /// ```
 ///
 /// Spans name table, record and operation, and the answer's status; nothing of a record's content.
 public enum RequestSpans {
-    /// Creates two filters for a client: the outer has a span for an operation with all of its attempts, the inner one
-    /// for each request that is sent.
-    public static func filters(_ tracer: any Tracer) -> [any Filter] {
-        [
-            PlacedFilter(
-                SpanFilter(tracer: tracer, isRequest: false),
-                placement: Placement("sluice.trace.operation", band: .auth, priority: 1_000_000)),
-            PlacedFilter(
-                SpanFilter(tracer: tracer, isRequest: true), placement: Placement("sluice.trace.http", band: .observe)),
-        ]
+    /// Returns a client's filters with two more: the outermost has a span for an operation with all of its attempts,
+    /// the innermost one for each request that is sent.
+    public static func filters(_ tracer: any Tracer, around filters: [any Filter] = []) -> [any Filter] {
+        [SpanFilter(tracer: tracer, isRequest: false)] + filters + [SpanFilter(tracer: tracer, isRequest: true)]
     }
 
     /// Returns the tracing around the pushes and pulls of a scheduler.

@@ -1,25 +1,25 @@
 internal import HTTPTypes
-internal import SluiceBase
+package import SluiceCore
 
 /// The subject of a ``Match``: the known parts of a request, an answer or an operation.
-public struct MatchSubject: Sendable {
+package struct MatchSubject: Sendable {
     /// The table.
-    public var table: String?
+    package var table: String?
     /// The HTTP method, as on the wire: `PATCH`.
-    public var method: String?
+    package var method: String?
     /// The action on the record or the table.
-    public var kind: RequestContext.Action?
+    package var kind: RequestContext.Action?
     /// The status of the answer.
-    public var status: Int?
+    package var status: Int?
     /// The host of the request, with or without a port.
-    public var authority: String?
+    package var authority: String?
     /// The names of the record's fields that the change touches.
-    public var fieldsChanged: [String]?
+    package var fieldsChanged: [String]?
     /// The text that decides about a sample: the same text is in or out at all times and on all devices.
-    public var sampleKey: String?
+    package var sampleKey: String?
 
     /// A subject.
-    public init(
+    package init(
         table: String? = nil, method: String? = nil, kind: RequestContext.Action? = nil, status: Int? = nil,
         authority: String? = nil, fieldsChanged: [String]? = nil, sampleKey: String? = nil
     ) {
@@ -34,9 +34,30 @@ public struct MatchSubject: Sendable {
 
     /// A request about to be sent. It is sampled by its record, or else by its path. So all attempts and all changes
     /// of one record are in a sample, or none is.
-    public init(_ request: Request) {
+    init(_ request: Request) {
         self.init(
             table: request.context.table, method: request.head.method.rawValue, kind: request.context.action,
             authority: request.head.authority, sampleKey: request.context.recordID?.text ?? request.head.path)
+    }
+}
+
+extension MatchSubject {
+    /// A queued operation. Sampling goes by its record.
+    package init(_ operation: TableOperation, status: Int? = nil, fieldsChanged: [String]? = nil) {
+        self.init(
+            table: operation.table, kind: RequestContext.Action(operation.kind), status: status,
+            fieldsChanged: fieldsChanged, sampleKey: operation.recordID.text)
+    }
+}
+
+extension RequestContext.Action {
+    /// The action of the request for an operation of that kind.
+    init(_ kind: TableOperation.Kind) {
+        switch kind {
+        case .insert: self = .insert
+        case .update: self = .update
+        case .delete: self = .delete
+        case .undelete: self = .undelete
+        }
     }
 }

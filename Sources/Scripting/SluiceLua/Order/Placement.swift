@@ -1,5 +1,5 @@
-/// The requested place of a link in a chain: its band, then its `before` and `after`, then its priority, then its
-/// name. The request passes the links in that order, the answer in the reverse one.
+/// The requested place of a link in a chain of plugins: its band, then its `before` and `after`, then its priority,
+/// then its name. The request passes the links in that order, the answer in the reverse one.
 ///
 /// ```swift
 /// Placement("trace", band: .late, after: ["tenant"])

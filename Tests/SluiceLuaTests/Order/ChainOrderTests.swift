@@ -3,6 +3,8 @@ import SluiceTestSupport
 import SluiceTesting
 import Testing
 
+@testable import SluiceLua
+
 @Suite("The order of a chain")
 struct ChainOrderTests {
     private func place(
@@ -11,7 +13,7 @@ struct ChainOrderTests {
     ) -> Placed<String> {
         Placed(
             name, placement: Placement(name, band: band, before: before, after: after, priority: priority),
-            match: match)
+            specificity: match.specificity)
     }
 
     private func names(_ links: [Placed<String>], known: Set<String> = []) throws -> [String] {
@@ -80,14 +82,14 @@ struct ChainOrderTests {
             ])
     }
 
-    @Test("where it is asked for, the narrower match goes before the higher priority")
+    @Test("where links tell it, the narrower match goes before the higher priority")
     func narrowest() throws {
         let links = [
             place("all", priority: 9), place("some", match: try Match(tables: ["todo*"])),
             place("one", match: try Match(tables: ["todo"])),
             place("two", match: try Match(tables: ["todo"], status: ["412"])), place("first", .early),
         ]
-        let order = try ChainOrder.resolve(links, narrowestFirst: true)
+        let order = try ChainOrder.resolve(links)
         #expect(order.map(\.name) == ["first", "two", "one", "some", "all"])
         #expect(order[1].why == "band default; narrower match than one")
     }

@@ -4,9 +4,13 @@ import SluiceTestSupport
 import SluiceTesting
 import Testing
 
+@testable import SluiceLua
+
 @Suite("Matches")
 struct MatchTests {
-    private func match(_ json: String) throws -> Match { try Match(json: JSON(parsing: json), at: "/match") }
+    private func match(_ json: String) throws -> Match {
+        try Match(JSONPlace(JSON(parsing: json), in: "match", at: "/match"))
+    }
 
     private func refusal(_ json: String) -> String? {
         #expect(throws: SluiceError.self) { try match(json) }?.message

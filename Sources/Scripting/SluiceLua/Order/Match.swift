@@ -1,19 +1,21 @@
-public import SluiceBase
+internal import SluiceCore
 
-/// The condition for a link of a chain: tables, methods, statuses and more. A link is skipped if its match fails.
+/// The condition for a plugin's hook: tables, methods, statuses and more. A hook is skipped if its match fails.
 ///
 /// All given conditions have to hold; a condition with several values holds if one of them does. A match without
 /// conditions always holds. A condition on an unknown value does not hold, such as the status of an answer that has
 /// not come, or the table of a request without one.
 ///
-/// ```swift
-/// let match = try Match(tables: ["todo*"], methods: ["POST", "PATCH"], sample: 0.1)
+/// ```json
+/// {"tables": ["todo*"], "methods": ["PATCH"], "kinds": ["update"], "status": [412, "5xx"],
+///  "hosts": ["*.example.net"], "deployment": {"ring": ["canary", "beta"]}, "fields_changed": ["title"],
+///  "sample": 0.1}
 /// ```
 public struct Match: Sendable, Hashable {
     /// The maximum number of values of a condition.
-    public static let maximumValues = 64
+    static let maximumValues = 64
     /// The match that always holds.
-    public static let all = Match(MatchRules())
+    static let all = Match(MatchRules())
 
     /// The rules by reference, so that a copy costs little: matches are checked for every request and record.
     private final class Box: Sendable, Hashable {
@@ -39,7 +41,7 @@ public struct Match: Sendable, Hashable {
     ///   - sample: The share of records, from 0 to 1.
     /// - Throws: ``SluiceError`` of code `invalidArgument` for more than ``maximumValues`` values in a condition, one
     ///   of more than 128 bytes, and for an invalid method, status or share.
-    public init(
+    init(
         tables: [String] = [], methods: [String] = [], kinds: [RequestContext.Action] = [], status: [String] = [],
         hosts: [String] = [], deployment: [String: [String]] = [:], fieldsChanged: [String] = [],
         sample: Double? = nil
@@ -101,7 +103,7 @@ public struct Match: Sendable, Hashable {
     /// Returns the same match, except for those tables.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for too many names, or one that is too long.
-    public func excluding(tables: [String]) throws(SluiceError) -> Match {
+    func excluding(tables: [String]) throws(SluiceError) -> Match {
         guard !tables.isEmpty else { return self }
         var rules = box.rules
         rules.excluded = try Self.globs(rules.excluded.map(\.text) + tables, .tables)
@@ -109,7 +111,7 @@ public struct Match: Sendable, Hashable {
     }
 
     /// Returns the same match in a deployment with those labels, which decides its conditions on the deployment once.
-    public func bound(to labels: [String: String]) -> Match {
+    func bound(to labels: [String: String]) -> Match {
         guard !box.rules.labels.isEmpty else { return self }
         var rules = box.rules
         let holds = rules.labels.allSatisfy { name, values in
@@ -121,39 +123,28 @@ public struct Match: Sendable, Hashable {
     }
 
     /// The same match without its conditions on the answer, for use before the request is sent.
-    public var beforeAnswer: Match {
+    var beforeAnswer: Match {
         guard !box.rules.status.isEmpty else { return self }
         var rules = box.rules
         rules.status = []
         return Match(rules)
     }
 
-    /// The same match for all records, without its sample.
-    var ofAllRecords: Match {
-        guard box.rules.share != nil else { return self }
-        var rules = box.rules
-        rules.share = nil
-        return Match(rules)
-    }
-
     /// The kinds of conditions in the match.
-    public var conditions: Set<MatchCondition> { box.rules.conditions }
+    package var conditions: Set<MatchCondition> { box.rules.conditions }
 
     /// Whether the match can hold at all. It cannot if it was bound to another deployment.
-    public var isPossible: Bool { !box.rules.isNever }
-
-    /// Whether the match depends on the name of the table.
-    var looksAtTables: Bool { !box.rules.tables.isEmpty || !box.rules.excluded.isEmpty }
+    var isPossible: Bool { !box.rules.isNever }
 
     /// Whether all conditions hold.
-    public func matches(_ subject: MatchSubject) -> Bool { box.rules.matches(subject) }
+    package func matches(_ subject: MatchSubject) -> Bool { box.rules.matches(subject) }
 
     /// Whether the match can hold for something of that table, apart from its other conditions.
-    public func isFor(table: String) -> Bool { box.rules.isFor(table: table) }
+    package func isFor(table: String) -> Bool { box.rules.isFor(table: table) }
 
     /// The narrowness of the match: more for names of tables than for patterns of names, more for each condition. Of
     /// two conflict handlers the narrower one is asked first.
-    public var specificity: Int {
+    package var specificity: Int {
         let tables = box.rules.tables
         let forTables = tables.isEmpty ? 0 : tables.allSatisfy(\.isExact) ? 20 : 10
         return forTables + conditions.subtracting([.tables]).count
@@ -165,72 +156,22 @@ extension Match: CustomStringConvertible {
     public var description: String { box.rules.description }
 }
 
-extension Match {
-    /// A match in the form of manifests.
-    ///
-    /// ```json
-    /// {"tables": ["todo*"], "methods": ["PATCH"], "kinds": ["update"], "status": [412, "5xx"],
-    ///  "hosts": ["*.example.net"], "deployment": {"ring": ["canary", "beta"]}, "fields_changed": ["title"],
-    ///  "sample": 0.1}
-    /// ```
-    ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the JSON pointer, the expected and the found
-    ///   value; for an unknown condition the nearest known one.
-    public init(json: JSON, at pointer: String = "") throws(SluiceError) {
-        try self.init(JSONPlace(json, in: "match", at: pointer))
-    }
-
-    /// A match at its place in a document, which may only use the allowed conditions.
-    package init(_ place: JSONPlace, allowed: [MatchCondition] = MatchCondition.allCases) throws(SluiceError) {
-        let members = try place.members(MatchCondition.allCases.map(\.rawValue))
-        for condition in MatchCondition.allCases {
-            guard let place = members[condition.rawValue], !allowed.contains(condition) else { continue }
-            let names = allowed.map(\.rawValue).joined(separator: ", ")
-            throw place.refusal("not known here; a match may ask for \(names.isEmpty ? "nothing" : names)")
-        }
-        func list(_ condition: MatchCondition) throws(SluiceError) -> [String] {
-            guard let place = members[condition.rawValue] else { return [] }
-            return try Self.texts(place, condition)
-        }
-        var labels: [String: [String]] = [:]
-        for (name, place) in try members["deployment"]?.entries(upTo: Self.maximumValues) ?? [] {
-            labels[name] = try Self.texts(place, .deployment)
-        }
-        var share: Double?
-        if let sample = members["sample"] {
-            guard let number = sample.value.double, (0...1).contains(number) else {
-                throw sample.expected("a number from 0 to 1")
-            }
-            share = number
-        }
-        try self.init(
-            tables: list(.tables), methods: list(.methods),
-            kinds: list(.kinds).compactMap(RequestContext.Action.init), status: list(.status), hosts: list(.hosts),
-            deployment: labels, fieldsChanged: list(.fieldsChanged), sample: share)
-    }
-
-    /// Returns a text or a list of texts. Each is checked here, so that a refusal names its place.
-    private static func texts(_ place: JSONPlace, _ condition: MatchCondition) throws(SluiceError) -> [String] {
-        let single = place.value.kind == .string || condition == .status && place.value.kind == .number
-        let places = single ? [place] : try place.elements(upTo: maximumValues)
-        guard !places.isEmpty else { throw place.expected("at least one") }
-        var texts: [String] = []
-        for place in places {
-            switch condition {
-            case .methods: texts.append(try place.choice(of: methods))
-            case .kinds: texts.append(try place.choice(of: RequestContext.Action.allCases.map(\.rawValue)))
-            case .status:
-                let text = place.value.int.map { String($0) } ?? place.value.string ?? ""
-                guard StatusPattern(text) != nil else {
-                    throw place.expected("a status such as 412, or a class of them such as \"5xx\"")
-                }
-                texts.append(text)
-            case .tables, .hosts, .deployment, .fieldsChanged, .sample:
-                let text = try place.text(upTo: Glob.maximumLength)
-                guard Glob(text) != nil else { throw place.expected("a name or a pattern, without control characters") }
-                texts.append(text)
-            }
-        }
-        return texts
-    }
+/// The conditions of a ``Match``, by their names in manifests and policies.
+public enum MatchCondition: String, Sendable, Hashable, CaseIterable {
+    /// The table's name.
+    case tables
+    /// The HTTP method.
+    case methods
+    /// The action: ``RequestContext/Action``.
+    case kinds
+    /// The status of the answer.
+    case status
+    /// The host of the request.
+    case hosts
+    /// A label of the deployment.
+    case deployment
+    /// A field that the change touches.
+    case fieldsChanged = "fields_changed"
+    /// A share of all records.
+    case sample
 }

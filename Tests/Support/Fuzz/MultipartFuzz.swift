@@ -14,18 +14,11 @@ enum MultipartFuzz {
         guard let parts = try? MultipartReader.parts(body, boundary: boundary) else { return }
         // What a part holds is no boundary, and written again it is read as the same.
         guard !boundary.utf8.contains(UInt8(ascii: "\n")), !boundary.utf8.contains(UInt8(ascii: "\r")) else { return }
-        var again: [UInt8] = []
-        for part in parts {
-            again += "--\(boundary)\r\n".utf8
-            for (name, value) in part.fields { again += "\(name): \(value)\r\n".utf8 }
-            again += "\r\n".utf8
-            again += part.body
-            again += "\r\n".utf8
-        }
-        again += "--\(boundary)--".utf8
+        var again = MultipartWriter(boundary: boundary)
+        for part in parts { again.add(part.fields.map { ($0.key, $0.value) }, part.body) }
         let second: [MultipartReader.Part]
         do throws(MultipartReader.Refusal) {
-            second = try MultipartReader.parts(again[...], boundary: boundary)
+            second = try MultipartReader.parts(again.body[...], boundary: boundary)
         } catch {
             throw FuzzFinding("what was read is refused when it is written: \(error)")
         }

@@ -35,11 +35,14 @@ struct BatchChange {
 
     /// Returns the answers in the form of the tables wire, or the service's refusal of the whole.
     func answer() async throws -> Response {
-        guard let elements = (try? request.body.json)?["requests"]?.elements else {
-            return ODataTransport.refusal(400, "a batch has requests")
+        let asked: [BatchDocument.Part]
+        do throws(BatchDocument.Fault) {
+            asked = try BatchDocument.parts(of: try? request.body.json)
+        } catch {
+            return ODataTransport.refusal(400, error.reason)
         }
         var parts: [Part] = []
-        for element in elements { parts.append(try await part(element)) }
+        for part in asked { parts.append(try await self.part(part)) }
         // The changes of a group are adjacent in the request.
         var units: [Range<Int>] = []
         for index in parts.indices {
@@ -86,18 +89,13 @@ struct BatchChange {
         return document(parts)
     }
 
-    private func part(_ element: JSON) async throws -> Part {
-        let id = element["id"]?.string ?? ""
+    private func part(_ asked: BatchDocument.Part) async throws -> Part {
+        let id = asked.id
         var head = request.head
-        head.method = HTTPRequest.Method(element["method"]?.string ?? "") ?? .get
-        head.path = "\(exchange.endpoint.path)/\(element["url"]?.string ?? "")"
-        for (name, value) in element["headers"]?.members ?? [] {
-            guard let name = HTTPField.Name(name.text), let value = value.string, HTTPField.isValidValue(value) else {
-                continue
-            }
-            head.headerFields[name] = value
-        }
-        var inner = Request(head, body: element["body"].map { Body(json: $0) } ?? .empty)
+        head.method = HTTPRequest.Method(asked.method ?? "") ?? .get
+        head.path = "\(exchange.endpoint.path)/\(asked.url ?? "")"
+        for field in BatchDocument.fields(asked.headers) { head.headerFields[field.name] = field.value }
+        var inner = Request(head, body: asked.body.map { Body(json: $0) } ?? .empty)
         inner.context = RequestContext(
             source: request.context.source, attempt: request.context.attempt, limits: request.context.limits)
         inner.context.mayBeApplied = request.context.partsInDoubt.contains(id)
@@ -105,7 +103,7 @@ struct BatchChange {
         inner.context.noteSent = { context.noteSent?(id, $1) }
         inner.context.noteCreated = { context.noteCreated?(id, $1) }
         let path = TablePath(inner, endpoint: exchange.endpoint)
-        var part = Part(id: id, group: element["atomicityGroup"]?.string, path: path)
+        var part = Part(id: id, group: asked.group, path: path)
         let name: String
         switch path {
         case .table(let table), .record(let table, _): name = table
@@ -250,12 +248,9 @@ struct BatchChange {
     private func document(_ parts: [Part]) -> Response {
         let responses = parts.compactMap { part -> JSON? in
             guard let answer = part.answer else { return nil }
-            var json: JSON = ["id": JSON(part.id), "status": JSON(answer.status)]
-            if let group = part.group { json["atomicityGroup"] = JSON(group) }
-            json["headers"] = JSON(
-                members: answer.head.headerFields.map { (name: $0.name.canonicalName, value: JSON($0.value)) })
-            if !answer.body.isEmpty, let body = try? answer.body.json { json["body"] = body }
-            return json
+            return BatchDocument.answer(
+                part.id, group: part.group, answer.status, fields: Array(answer.head.headerFields),
+                body: answer.body.isEmpty ? nil : (try? answer.body.json))
         }
         return ODataTransport.response(200, ["responses": JSON(responses)])
     }

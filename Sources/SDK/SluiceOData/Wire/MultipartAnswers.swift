@@ -31,28 +31,20 @@ enum MultipartAnswers {
         }
     }
 
-    /// Reads a status line, header fields and a body (RFC 9112, section 2.1).
     private static func answer(
         _ part: MultipartReader.Part
     ) throws(MultipartReader.Refusal) -> (id: String?, response: Response) {
-        // Some services send an additional empty line before it.
-        let bytes = part.body.drop { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
-        let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
-        let words = String(decoding: bytes[..<end], as: UTF8.self).split { $0.isWhitespace }
+        let message = try MultipartReader.message(part)
+        let words = message.line.split { $0.isWhitespace }
         guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]), (200...599).contains(status)
         else { throw MultipartReader.Refusal(reason: "has a part that begins with no status line") }
-        let inner = try MultipartReader.part(bytes[min(end + 1, bytes.endIndex)...])
+        if message.isCutOff { throw MultipartReader.Refusal(reason: "has a part that was cut off") }
         var fields = HTTPFields()
-        for (name, value) in inner.fields where HTTPField.isValidValue(value) {
+        for (name, value) in message.fields where HTTPField.isValidValue(value) {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
-        var body = inner.body
-        if let length = inner.fields["content-length"].flatMap({ Int($0) }), length >= 0 {
-            guard length <= body.count else { throw MultipartReader.Refusal(reason: "has a part that was cut off") }
-            body = body.prefix(length)
-        }
         let response = Response(
-            HTTPResponse(status: .init(code: status), headerFields: fields), body: Body(bytes: Array(body)))
-        return (part.fields["content-id"] ?? inner.fields["content-id"], response)
+            HTTPResponse(status: .init(code: status), headerFields: fields), body: Body(bytes: message.body))
+        return (message.id, response)
     }
 }

@@ -13,6 +13,17 @@ package enum MultipartReader {
         package var body: ArraySlice<UInt8>
     }
 
+    /// A request or an answer, the content of a part of `application/http` (RFC 9112, section 2.1).
+    package struct Message {
+        /// The name of the message, `Content-ID`: services and clients write it in either place, or both.
+        package let id: String?
+        package let line: String
+        package let fields: [String: String]
+        package let body: [UInt8]
+        /// Whether the body is shorter than its `Content-Length`.
+        package let isCutOff: Bool
+    }
+
     /// The most parts of one body, and the most header fields of one part.
     private static let (mostParts, mostFields) = (1000, 100)
 
@@ -73,6 +84,20 @@ package enum MultipartReader {
         }
         part.body = bytes[index...]
         return part
+    }
+
+    /// Returns the message in a part.
+    package static func message(_ part: Part) throws(Refusal) -> Message {
+        // Some services send an additional empty line before it.
+        let bytes = part.body.drop { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
+        let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+        let inner = try self.part(bytes[min(end + 1, bytes.endIndex)...])
+        let length = inner.fields["content-length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+        return Message(
+            id: part.fields["content-id"] ?? inner.fields["content-id"],
+            line: String(decoding: bytes[..<end].filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self),
+            fields: inner.fields, body: Array(inner.body.prefix(length ?? inner.body.count)),
+            isCutOff: length ?? 0 > inner.body.count)
     }
 
     /// Returns the end of the content before a boundary, to which the preceding line break belongs.

@@ -74,53 +74,40 @@ struct ServiceBatch {
 
     private func json(_ unit: Unit, _ names: [String]) -> [JSON] {
         zip(unit.requests, names).map { request, name in
-            var json: JSON = [
-                "id": JSON(name), "method": JSON(request.head.method.rawValue), "url": JSON(url(of: request)),
-            ]
-            if unit.isSet { json["atomicityGroup"] = JSON("g\(names.first ?? "")") }
-            json["headers"] = JSON(
-                members: fields(of: request).map { (name: $0.name.canonicalName, value: JSON($0.value)) })
-            if !request.body.isEmpty, let body = try? request.body.json { json["body"] = body }
-            return json
+            BatchDocument.request(
+                name, group: unit.isSet ? "g\(names.first ?? "")" : nil, request, url: url(of: request),
+                fields: fields(of: request))
         }
     }
 
     private func multipart() -> (body: Body, type: String) {
-        let contents = units.map { $0.requests.map(text) }
-        /// Returns a boundary that occurs in none of the requests.
-        func boundary(_ kind: String) -> String {
-            var number = 0
-            while true {
-                let boundary = "\(kind)_\(number)"
-                let line = Array("--\(boundary)".utf8)
-                if !contents.joined().contains(where: { $0.contains(line) }) { return boundary }
+        let messages = units.map { $0.requests.map(message) }
+        func writer(_ kind: String) -> MultipartWriter {
+            var number = -1
+            return MultipartWriter(of: messages.joined()) {
                 number += 1
+                return "\(kind)_\(number)"
             }
         }
-        let (outer, inner) = (boundary("batch"), boundary("changeset"))
-        var bytes: [UInt8] = []
+        var batch = writer("batch")
         for (index, unit) in units.enumerated() {
-            bytes += "--\(outer)\r\n".utf8
-            if unit.isSet { bytes += "Content-Type: multipart/mixed; boundary=\(inner)\r\n\r\n".utf8 }
-            for (content, name) in zip(contents[index], names[index]) {
-                if unit.isSet { bytes += "--\(inner)\r\n".utf8 }
-                bytes += "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n".utf8
-                bytes += "Content-ID: \(name)\r\n\r\n".utf8
-                bytes += content
-                bytes += "\r\n".utf8
+            let named = zip(messages[index], names[index])
+            if unit.isSet {
+                var set = writer("changeset")
+                for (message, name) in named { set.add(message, id: name) }
+                batch.add([("Content-Type", set.type)], set.body)
+            } else {
+                for (message, name) in named { batch.add(message, id: name) }
             }
-            if unit.isSet { bytes += "--\(inner)--\r\n\r\n".utf8 }
         }
-        bytes += "--\(outer)--\r\n".utf8
-        return (Body(bytes: bytes), "multipart/mixed; boundary=\(outer)")
+        return (Body(bytes: batch.body), batch.type)
     }
 
-    private func text(of request: Request) -> [UInt8] {
+    private func message(of request: Request) -> [UInt8] {
         let body = request.body.bytes
-        var head = "\(request.head.method.rawValue) \(url(of: request)) HTTP/1.1\r\n"
-        for field in fields(of: request) { head += "\(field.name.rawName): \(field.value)\r\n" }
-        if !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
-        return Array((head + "\r\n").utf8) + body
+        return MultipartWriter.message(
+            "\(request.head.method.rawValue) \(url(of: request)) HTTP/1.1", fields(of: request), body,
+            tellsLength: !body.isEmpty)
     }
 
     // MARK: Reading
@@ -133,10 +120,10 @@ struct ServiceBatch {
         if let boundary = MultipartReader.boundary(response.head.headerFields[.contentType]) {
             return try matched(try MultipartAnswers.read(response.body.bytes, boundary: boundary))
         }
-        guard let elements = (try? response.body.json)?["responses"]?.elements else {
+        guard let elements = BatchDocument.answers(of: try? response.body.json) else {
             throw Self.broken("holds no answers")
         }
-        return try answers(of: elements)
+        return try matched(elements)
     }
 
     static func broken(_ what: String) -> SluiceError {
@@ -217,13 +204,12 @@ struct ServiceBatch {
         return names.compactMap { name in replies.first { $0.id == name }?.response }
     }
 
-    private func answers(of elements: [JSON]) throws(SluiceError) -> [Answer] {
+    /// Assigns the answers of a JSON document to units by their ids.
+    private func matched(_ elements: [(id: String?, response: Response?)]) throws(SluiceError) -> [Answer] {
         var byName: [String: Response] = [:]
-        for element in elements {
-            guard let id = element["id"]?.string, let status = element["status"]?.int.flatMap({ Int(exactly: $0) }),
-                (200...599).contains(status)
-            else { throw Self.broken("has an answer without its id or status") }
-            guard byName.updateValue(Self.response(element, status), forKey: id) == nil else {
+        for (id, response) in elements {
+            guard let id, let response else { throw Self.broken("has an answer without its id or status") }
+            guard byName.updateValue(response, forKey: id) == nil else {
                 throw Self.broken("answers one request twice")
             }
         }
@@ -248,17 +234,5 @@ struct ServiceBatch {
             }
         }
         return try complete(answers)
-    }
-
-    private static func response(_ element: JSON, _ status: Int) -> Response {
-        var fields = HTTPFields()
-        for (name, value) in element["headers"]?.members ?? [] {
-            guard let name = HTTPField.Name(name.text), let value = value.string, HTTPField.isValidValue(value) else {
-                continue
-            }
-            fields.append(HTTPField(name: name, value: value))
-        }
-        let body = element["body"].flatMap { $0.isNull ? nil : Body(json: $0) }
-        return Response(HTTPResponse(status: .init(code: status), headerFields: fields), body: body ?? .empty)
     }
 }

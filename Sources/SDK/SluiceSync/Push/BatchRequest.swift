@@ -41,11 +41,11 @@ struct BatchRequest: Sendable {
     func request() -> Request {
         var head = HTTPRequest(
             method: .post, scheme: endpoint.scheme, authority: endpoint.authority,
-            path: endpoint.target(["tables"]) + "/$batch")
+            path: endpoint.target(["tables"]) + "/\(BatchDocument.name)")
         if let query = head.path?.firstIndex(of: "?") {
             // The endpoint's own query stands after the path.
             let target = endpoint.target(["tables"])
-            head.path = "\(target[..<query])/$batch\(target[query...])"
+            head.path = "\(target[..<query])/\(BatchDocument.name)\(target[query...])"
         }
         // A field that only some parts have belongs to the application's change, and stays on the part.
         for field in parts.first?.request.head.headerFields ?? [:]
@@ -67,17 +67,9 @@ struct BatchRequest: Sendable {
     }
 
     private func json(_ part: Part) -> JSON {
-        let request = part.request
-        var json: JSON = [
-            "id": JSON(part.id), "method": JSON(request.head.method.rawValue),
-            "url": JSON(Self.url(of: request, endpoint) ?? ""),
-        ]
-        if let group = part.group { json["atomicityGroup"] = JSON(group) }
-        json["headers"] = JSON(
-            members: request.head.headerFields.filter { !Self.credentials.contains($0.name.canonicalName) }
-                .map { (name: $0.name.canonicalName, value: JSON($0.value)) })
-        if !request.body.isEmpty, let body = try? request.body.json { json["body"] = body }
-        return json
+        BatchDocument.request(
+            part.id, group: part.group, part.request, url: Self.url(of: part.request, endpoint) ?? "",
+            fields: part.request.head.headerFields.filter { !Self.credentials.contains($0.name.canonicalName) })
     }
 
     /// Returns the address relative to the endpoint's: `tables/todos/1`.
@@ -88,20 +80,20 @@ struct BatchRequest: Sendable {
 
     /// Returns each part's own answer. A part missing from the response fails, and its outcome is unknown.
     func answers(in response: Response) -> [String: Result<Response, any Error>] {
-        let document = (try? response.body.json) ?? .null
-        guard (200..<300).contains(response.status), let elements = document["responses"]?.elements else {
+        let document = try? response.body.json
+        guard (200..<300).contains(response.status), let elements = BatchDocument.answers(of: document) else {
             // Refused as a whole: each part gets this answer.
             if response.status >= 300 { return answers(.success(response)) }
             return answers(.failure(Self.broken("the answer to a batch holds no responses")))
         }
         var answers = answers(.failure(Self.broken("the answer to a batch leaves this request out")))
         var answered: Set<String> = []
-        for element in elements {
-            guard let id = element["id"]?.string, answers[id] != nil else { continue }
+        for (id, response) in elements {
+            guard let id, answers[id] != nil else { continue }
             if !answered.insert(id).inserted {
                 answers[id] = .failure(Self.broken("the answer to a batch answers this request twice"))
-            } else if let status = element["status"]?.int.flatMap({ Int(exactly: $0) }), (200...599).contains(status) {
-                answers[id] = .success(Self.response(element, status))
+            } else if let response {
+                answers[id] = .success(response)
             }
         }
         return answers
@@ -110,18 +102,6 @@ struct BatchRequest: Sendable {
     /// Returns the same answer for each part.
     func answers(_ answer: Result<Response, any Error>) -> [String: Result<Response, any Error>] {
         Dictionary(parts.map { ($0.id, answer) }) { first, _ in first }
-    }
-
-    private static func response(_ element: JSON, _ status: Int) -> Response {
-        var fields = HTTPFields()
-        for (name, value) in element["headers"]?.members ?? [] {
-            guard let name = HTTPField.Name(name.text), let value = value.string, HTTPField.isValidValue(value) else {
-                continue
-            }
-            fields.append(HTTPField(name: name, value: value))
-        }
-        let body = element["body"].flatMap { $0.isNull ? nil : Body(json: $0) }
-        return Response(HTTPResponse(status: .init(code: status), headerFields: fields), body: body ?? .empty)
     }
 
     private static func broken(_ reason: String) -> SluiceError { SluiceError(.brokenProtocol, reason) }

@@ -44,15 +44,12 @@ final class BatchSupport: Sendable {
     func noteOffer(in response: Response) {
         guard let name = Self.offerName, let text = response.head.headerFields[name], let count = Int(text), count > 0
         else { return }
-        state.withLock { $0.offered = min(count, Self.mostParts) }
+        state.withLock { $0.offered = min(count, BatchDocument.mostParts) }
     }
 
     /// Notes that the requests of a batch did not arrive together. Batches were not requested explicitly, so no more
     /// are made.
     func noteStall() { state.withLock { $0.isStalled = true } }
-
-    /// The largest ``SyncOptions/batchSize``.
-    private static let mostParts = 100
 
     /// Whether a batch may be sent. A group is tried again after a refusal: it has no other way, and the server may
     /// support batches by now.

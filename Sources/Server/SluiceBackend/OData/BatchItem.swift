@@ -33,8 +33,8 @@ struct BatchItemReader {
                 items.append(try item(part, group: nil))
             }
         }
-        guard items.count <= BatchRequest.mostParts else {
-            throw Refusal(.badRequest, "a batch has at most \(BatchRequest.mostParts) requests")
+        guard items.count <= BatchDocument.mostParts else {
+            throw Refusal(.badRequest, "a batch has at most \(BatchDocument.mostParts) requests")
         }
         return items
     }
@@ -55,33 +55,21 @@ struct BatchItemReader {
         guard part.fields["content-type"]?.lowercased().hasPrefix("application/http") == true else {
             throw Refusal(.badRequest, "the multipart body has a part that is not application/http")
         }
-        let bytes = part.body.drop { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") }
-        let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
-        let line = String(decoding: bytes[..<end], as: UTF8.self).filter { $0 != "\r" && $0 != "\r\n" }
-        let inner = try Self.read { () throws(MultipartReader.Refusal) in
-            try MultipartReader.part(bytes[min(end + 1, bytes.endIndex)...])
-        }
-        // Clients write `Content-ID` in either place, or both.
-        let id = part.fields["content-id"] ?? inner.fields["content-id"]
+        let message = try Self.read { () throws(MultipartReader.Refusal) in try MultipartReader.message(part) }
         return BatchItem(
-            id: id, group: group,
-            request: Result { () throws(Refusal) in try request(line, inner, isInGroup: group != nil) })
+            id: message.id, group: group,
+            request: Result { () throws(Refusal) in try request(message, isInGroup: group != nil) })
     }
 
-    private func request(
-        _ line: String, _ inner: MultipartReader.Part, isInGroup: Bool
-    ) throws(Refusal) -> Request {
-        let words = line.split(separator: " ")
+    private func request(_ message: MultipartReader.Message, isInGroup: Bool) throws(Refusal) -> Request {
+        let words = message.line.split(separator: " ")
         guard words.count >= 3, let last = words.last, last.hasPrefix("HTTP/1.") else {
             throw Refusal(.badRequest, "a request in a batch begins with METHOD URL HTTP/1.1")
         }
         // Some clients leave spaces in a query.
         let url = words.dropFirst().dropLast().joined(separator: "%20")
-        var body = Array(inner.body)
-        if let length = inner.fields["content-length"].flatMap({ Int($0) }), length >= 0, length < body.count {
-            body = Array(body[..<length])
-        }
-        return try request(String(words[0]), url, inner.fields.map { ($0.key, $0.value) }, body, isInGroup: isInGroup)
+        return try request(
+            String(words[0]), url, message.fields.map { ($0.key, $0.value) }, message.body, isInGroup: isInGroup)
     }
 
     // MARK: JSON
@@ -90,30 +78,31 @@ struct BatchItemReader {
     ///
     /// - Throws: ``Refusal`` (400).
     func items(_ document: JSON) throws(Refusal) -> [BatchItem] {
-        let batch = try BatchRequest(document) { (element, isInGroup) throws(Refusal) in
-            try request(element, isInGroup: isInGroup)
+        try BatchPartReader.parts(of: document).map { part in
+            BatchItem(
+                id: part.id, group: part.group, dependsOn: part.dependsOn,
+                request: Result { () throws(Refusal) in try request(part) })
         }
-        return batch.parts.map { BatchItem(id: $0.id, group: $0.group, dependsOn: $0.dependsOn, request: $0.request) }
     }
 
-    private func request(_ element: JSON, isInGroup: Bool) throws(Refusal) -> Request {
-        guard let method = element["method"]?.string, let url = element["url"]?.string else {
+    private func request(_ part: BatchDocument.Part) throws(Refusal) -> Request {
+        guard let method = part.method, let url = part.url else {
             throw Refusal(.badRequest, "a request in a batch has a method and a url")
         }
         guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }) else {
             throw Refusal(.badRequest, "the url of a request in a batch has a character that must be encoded")
         }
         var fields: [(String, String)] = []
-        for (name, value) in element["headers"]?.members ?? [] {
+        for (name, value) in part.headers?.members ?? [] {
             guard let text = value.string else { throw Refusal(.badRequest, "headers is an object of texts") }
             fields.append((name.text, text))
         }
         var bytes: [UInt8] = []
-        if let body = element["body"], !body.isNull {
+        if let body = part.body {
             let type = fields.first { $0.0.lowercased() == "content-type" }?.1.lowercased() ?? "application/json"
             bytes = !type.contains("json") && body.string != nil ? Array((body.string ?? "").utf8) : body.bytes()
         }
-        return try request(method, url, fields, bytes, isInGroup: isInGroup)
+        return try request(method, url, fields, bytes, isInGroup: part.group != nil)
     }
 
     // MARK: Requests

@@ -39,7 +39,7 @@ package struct TablesGateway: Sendable {
             throw Refusal(.notFound, "there is nothing at this path; tables are at /tables/NAME")
         }
         let table = target.segments[1]
-        guard table != BatchRequest.name else {
+        guard table != BatchDocument.name else {
             throw Refusal(.notImplemented, "the gateway takes no batches: a write costs no exchange with the server")
         }
         guard let schema = try await schema(of: table) else { throw Refusal(.notFound, "the table does not exist") }

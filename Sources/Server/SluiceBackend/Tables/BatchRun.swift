@@ -8,7 +8,8 @@ struct BatchRun: Sendable {
     static let mostBytes = 32 << 20
 
     private let served: ServedTables
-    private let batch: BatchRequest
+    private let parts: [BatchDocument.Part]
+    private let reader: BatchPartReader
     private let wire: ServerWire
 
     /// Reads the batch.
@@ -24,11 +25,9 @@ struct BatchRun: Sendable {
         }
         self.served = served
         self.wire = wire
-        let reader = BatchPartReader(request.head, target)
-        batch = try BatchRequest(RequestBody.object(of: request, wire)) { (element, isInGroup) throws(Refusal) in
-            try reader.request(element, isInGroup: isInGroup)
-        }
-        try allowance?.pay(parts: batch.parts.count)
+        reader = BatchPartReader(request.head, target)
+        parts = try BatchPartReader.parts(of: RequestBody.object(of: request, wire))
+        try allowance?.pay(parts: parts.count)
     }
 
     func reply() async throws -> Reply {
@@ -36,7 +35,7 @@ struct BatchRun: Sendable {
         var size = 0
         // The failed requests and groups.
         var failed: Set<String> = []
-        var rest = batch.parts[...]
+        var rest = parts[...]
         while let first = rest.first {
             let parts = Array(rest.prefix { $0.id == first.id || ($0.group != nil && $0.group == first.group) })
             rest = rest.dropFirst(parts.count)
@@ -61,15 +60,19 @@ struct BatchRun: Sendable {
     }
 
     private func respond(
-        to part: BatchRequest.Part, _ group: (writes: WriteGroup, part: Int)? = nil
+        to part: BatchDocument.Part, _ group: (writes: WriteGroup, part: Int)? = nil
     ) async -> Response {
-        switch part.request {
-        case .success(let request): await TableRoutes(served: served, group: group).respond(to: request)
-        case .failure(let refusal): wire.response(to: refusal, asked: [])
+        let request: Request
+        do {
+            request = try reader.request(part)
+        } catch {
+            // A mistake in one of them refuses only that one.
+            return wire.response(to: error, asked: [])
         }
+        return await TableRoutes(served: served, group: group).respond(to: request)
     }
 
-    private func respond(toGroup parts: [BatchRequest.Part]) async -> [Response] {
+    private func respond(toGroup parts: [BatchDocument.Part]) async -> [Response] {
         let writes = WriteGroup(parts: parts.indices, served.database)
         return await withTaskGroup(of: (Int, Response).self) { tasks in
             for (index, part) in parts.enumerated() {
@@ -85,20 +88,14 @@ struct BatchRun: Sendable {
         }
     }
 
-    private static func answer(_ part: BatchRequest.Part, _ response: Response) -> JSON {
-        var answer: JSON = ["id": JSON(part.id)]
-        if let group = part.group { answer["atomicityGroup"] = JSON(group) }
-        answer["status"] = JSON(response.status)
+    private static func answer(_ part: BatchDocument.Part, _ response: Response) -> JSON {
         // Headers of every answer occur once, in the batch's own answer.
-        answer["headers"] = JSON(
-            members: response.head.headerFields
-                .filter { ![.cacheControl, Reply.serverVersion, Reply.batchOffer].contains($0.name) }
-                .map { (name: $0.name.canonicalName, value: JSON($0.value)) })
-        if !response.body.isEmpty {
-            answer["body"] =
-                (try? response.body.json) ?? JSON(String(decoding: response.body.bytes, as: UTF8.self))
+        let fields: [HTTPField] = response.head.headerFields.filter {
+            ![.cacheControl, Reply.serverVersion, Reply.batchOffer].contains($0.name)
         }
-        return answer
+        let bytes = response.body.bytes
+        let body = bytes.isEmpty ? nil : (try? response.body.json) ?? JSON(String(decoding: bytes, as: UTF8.self))
+        return BatchDocument.answer(part.id, group: part.group, response.status, fields: fields, body: body)
     }
 
     private static var tooMuch: Refusal {

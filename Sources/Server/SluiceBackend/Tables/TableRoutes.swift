@@ -27,7 +27,7 @@ struct TableRoutes: Sendable {
         guard target.segments.first == "tables", (2...3).contains(target.segments.count) else {
             throw Refusal(.notFound, "there is nothing at this path; tables are at /tables/NAME")
         }
-        if target.segments == ["tables", BatchRequest.name] {
+        if target.segments == ["tables", BatchDocument.name] {
             guard request.head.method == .post else { throw Refusal.method(allowed: "POST") }
             return try await BatchRun(served, request, target, wire, allowance).reply()
         }

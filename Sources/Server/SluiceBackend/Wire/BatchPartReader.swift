@@ -18,21 +18,32 @@ struct BatchPartReader {
         self.target = target
     }
 
-    func request(_ element: JSON, isInGroup: Bool) throws(Refusal) -> Request {
-        guard let name = element["method"]?.string?.uppercased(),
+    /// Returns the requests of a batch, in their order.
+    ///
+    /// - Throws: ``Refusal`` (400) for an invalid batch as a whole.
+    static func parts(of document: JSON) throws(Refusal) -> [BatchDocument.Part] {
+        do throws(BatchDocument.Fault) {
+            return try BatchDocument.parts(of: document)
+        } catch {
+            throw refusal(error.reason)
+        }
+    }
+
+    func request(_ part: BatchDocument.Part) throws(Refusal) -> Request {
+        guard let name = part.method?.uppercased(),
             let method = Self.methods.first(where: { $0.rawValue == name })
         else { throw Self.refusal("the method is GET, POST, PUT, PATCH or DELETE") }
-        guard let url = element["url"]?.string else { throw Self.refusal("the request has no url") }
+        guard let url = part.url else { throw Self.refusal("the request has no url") }
         var head = HTTPRequest(
             method: method, scheme: outer.scheme, authority: outer.authority, path: try Self.path(url))
-        head.headerFields = try Self.headers(element["headers"])
+        head.headerFields = try Self.headers(part.headers)
         head.inheritPrefix(of: outer)
         let inner = RequestTarget(head)
-        guard inner.segments.dropFirst().first != BatchRequest.name else {
+        guard inner.segments.dropFirst().first != BatchDocument.name else {
             throw Self.refusal("a batch holds no batch")
         }
         if method == .get {
-            if isInGroup { throw Self.refusal("an atomicity group holds changes only") }
+            if part.group != nil { throw Self.refusal("an atomicity group holds changes only") }
             // The pages of many lists could exceed the memory.
             guard inner.segments.count == 3 else {
                 throw Self.refusal("a batch reads records by their ids; lists are asked for by themselves")
@@ -40,7 +51,7 @@ struct BatchPartReader {
         }
         inherit(into: &head, inner)
         var body = Body.empty
-        if let json = element["body"], json != .null {
+        if let json = part.body {
             body = Body(json: json)
             if head.headerFields[.contentType] == nil { head.headerFields[.contentType] = "application/json" }
         }

@@ -37,7 +37,7 @@ struct Reply: Sendable {
         var headers = headers
         headers[.cacheControl] = "no-cache"
         if let name = Self.serverVersion { headers[name] = "sluice-\(SluiceVersion.text)" }
-        if let name = Self.batchOffer { headers[name] = String(BatchRequest.mostParts) }
+        if let name = Self.batchOffer { headers[name] = String(BatchDocument.mostParts) }
         if !body.isEmpty { headers[.contentType] = type }
         return Response(HTTPResponse(status: status, headerFields: headers), body: body)
     }

@@ -301,7 +301,9 @@ var suites: [Target] {
             .target(name: "CSluice"),
             .target(
                 name: "SluiceC",
-                dependencies: ["CSluice", "SluiceCore", "SluiceHTTP", "SluiceLua", "SluiceOData", "SluiceSQLite"],
+                dependencies: [
+                    "CSluice", "SluiceCore", "SluiceHTTP", "SluiceLua", "SluiceOData", "SluiceSQLite", logging,
+                ],
                 exclude: ["exports.map", "sluice.pc.in"],
                 linkerSettings: [
                     // Exports what the header declares and nothing else: gold would list local symbols besides. The

@@ -68,7 +68,7 @@ import Testing
             ("9223372036854775807w", nil), ("40000d", nil), ("30 d", nil), ("P1H", nil), ("PT1D", nil), ("٣d", nil),
         ] as [(String, Int64?)])
     func durations(text: String, seconds: Int64?) {
-        #expect(ExpiryInterval.seconds(text) == seconds, "\(text)")
+        #expect(DurationText.interval(text) == seconds.map { .seconds($0) }, "\(text)")
     }
 
     @Test(

@@ -214,8 +214,8 @@ typedef struct sluice_options {
      *  "retries": 0..20, "dependencies": [{"child": TABLE, "parent": TABLE, "column": NAME}, ...]}
      * SQL sees a table's columns where `tables` declares them, and else only "id" and "record". Of the OData dialects
      * alone: "odata": {"update": "merge"|"put", "tunnel": BOOLEAN, "batches": "automatic"|"multipart"|"json"|"off",
-     * "remembersRequests": BOOLEAN}, and
-     * in a table "odata": {"updatedAt": NAME, "clientID": NAME, "assignsKey": BOOLEAN, "delta": BOOLEAN,
+     * "remembers-requests": BOOLEAN}, and
+     * in a table "odata": {"updated-at": NAME, "client-id": NAME, "assigns-key": BOOLEAN, "delta": BOOLEAN,
      * "key": {NAME: EDM TYPE, ...}}, for what the service's metadata does not say. */
     const char *settings;
     size_t settings_length;

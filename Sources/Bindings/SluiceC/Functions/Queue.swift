@@ -14,7 +14,7 @@ public func sluice_queue_list(
         let json = try Input.optionalJSON(filter, length, "filter") ?? .object
         let members = try JSONPlace(json, in: "filter").members(["states", "table", "record"])
         let known = TableOperation.State.allCases.map(\.rawValue)
-        let states = try members["states"]?.elements(upTo: known.count)
+        let states = try members["states"]?.items(upTo: known.count)
             .compactMap { TableOperation.State(rawValue: try $0.choice(of: known)) }
         let wanted = QueueFilter(
             states: Set(states ?? []), table: try members["table"]?.text(),

@@ -13,7 +13,7 @@ public func sluice_push(
         let open = try OpenContext.find(context, .waiting)
         let options = try Input.optionalJSON(options, length, "options") ?? .object
         let members = try JSONPlace(options, in: "options").members(["tables"])
-        let tables = try members["tables"]?.elements(upTo: 1_000).map { try $0.text() }
+        let tables = try members["tables"]?.items(upTo: 1_000).map { try $0.text() }
         let result = try open.call { try await $0.sync.push(tables: tables.map { Set($0) }) }
         guard result.end != .completed else { return result.json }
         var failure =

@@ -111,10 +111,10 @@ enum PluginFolders {
     static func of(policy: String) -> [String] {
         let base = (policy as NSString).deletingLastPathComponent
         guard let root = try? ConfigurationFile(path: policy).root(),
-            let plugins = try? root.entries().first(where: { $0.key == "plugins" })?.value.entries()
+            let plugins = try? root.entries().first(where: { $0.name == "plugins" })?.value.entries()
         else { return [] }
         return plugins.compactMap { plugin in
-            guard let path = try? plugin.value.entries().first(where: { $0.key == "path" })?.value.text() else {
+            guard let path = try? plugin.value.entries().first(where: { $0.name == "path" })?.value.text() else {
                 return nil
             }
             return path.hasPrefix("/") || base.isEmpty ? path : (base as NSString).appendingPathComponent(path)

@@ -94,6 +94,7 @@ package struct ClientSession: Sendable {
             (options.batchSize, options.concurrency) = (settings.batch, settings.concurrency)
             options.localOnly = settings.localOnly
             if let logger = additions.logger { options.logger = logger }
+            for warning in settings.warnings { options.logger.warning("\(warning)") }
             options.scheduleHooks = additions.scheduleHooks
             options.user = try await user(settings, store, usesNetwork: usesNetwork)
             options = plugins?.added(to: options) ?? options

@@ -39,6 +39,8 @@ package struct ClientSettings: Sendable {
     package var limits: Limits
     package var attempts: Int
     package var pageSize: Int
+    /// The warnings of names in the file that have changed, each with its place.
+    let warnings: [String]
 
     /// The values of an endpoint.
     ///
@@ -78,9 +80,12 @@ package struct ClientSettings: Sendable {
         let shapes = TablesReader(file, endpoint: name)
         (tables, localOnly) = try shapes.tables()
         let wire = values.text("dialect")
-        dialect =
-            try wire.flatMap(ODataVersion.init).map { .odata($0, try shapes.odata()) }
-            ?? Dialect.known.first { $0.name == wire } ?? .azureV2
+        if let version = wire.flatMap(ODataVersion.init) {
+            let odata = try shapes.odata()
+            (dialect, warnings) = (.odata(version, odata.settings), odata.warnings)
+        } else {
+            (dialect, warnings) = (Dialect.known.first { $0.name == wire } ?? .azureV2, [])
+        }
         migrations = try shapes.migrations()
         pulls = try shapes.pulls(tables, localOnly)
     }

@@ -64,29 +64,3 @@ package enum SettingForm: Sendable, Hashable {
         }
     }
 }
-
-/// Lengths of time as configurations write them: `500ms`, `30s`, `5m`, `1h`, `2d`.
-package enum DurationText {
-    private static let units: [(name: String, length: Duration)] = [
-        ("d", .seconds(86_400)), ("h", .seconds(3600)), ("m", .seconds(60)), ("s", .seconds(1)),
-        ("ms", .milliseconds(1)),
-    ]
-
-    /// Reads a text; nil for anything else, and for more than nine digits.
-    package static func duration(_ text: String) -> Duration? {
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        guard (1...9).contains(digits.utf8.count), let number = Int(digits),
-            let unit = units.first(where: { $0.name == text.dropFirst(digits.count) })
-        else { return nil }
-        return unit.length * number
-    }
-
-    /// Writes a length in its largest whole unit.
-    package static func text(_ duration: Duration) -> String {
-        for (name, length) in units {
-            let count = Int64(nearest: (duration / length).rounded(.down)) ?? 0
-            if count > 0, length * Int(clamping: count) == duration { return "\(count)\(name)" }
-        }
-        return duration == .zero ? "0s" : "\(duration)"
-    }
-}

@@ -115,7 +115,7 @@ package struct Settings: Sendable {
                 switch origins.rank {
                 case 0: .flag(key.contains(".") ? "--set \(key)" : "--\(key)")
                 case 1: .variable(Setting.variable(key))
-                default: .file(file.values[key]?.place ?? "")
+                default: .file(file.values[key]?.location ?? "")
                 }
             found[key] = Value(texts: texts, origin: origin)
         }

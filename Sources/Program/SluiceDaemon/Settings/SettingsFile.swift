@@ -33,9 +33,9 @@ package struct SettingsFile {
         self.path = path
         let root = try ConfigurationFile(path: path).root()
         let members = try read(root, Setting.all, below: "", besides: ["endpoints"])
-        for (name, place, node) in try members["endpoints"]?.entries() ?? [] {
+        for (name, node) in try members["endpoints"]?.entries() ?? [] {
             guard name.utf8.allSatisfy({ Self.isPlain($0) }), name.utf8.count <= 64 else {
-                throw place.refusal("the name of an endpoint has letters, digits and - only")
+                throw node.key.refusal("the name of an endpoint has letters, digits and - only")
             }
             endpoints.append(name)
             shapes[name] = Shapes()

@@ -16,7 +16,7 @@ package enum ConfigFormat: String, Sendable, CaseIterable {
         switch self {
         case .secret: "the name of a secret: letters, digits, \".\", \"-\" and \"_\", at most 128"
         case .table: "the name of a table"
-        case .duration: DurationText.expectation
+        case .duration: "a length of time such as \"250ms\", \"30s\", \"5m\", \"2h\" or \"7d\""
         case .uri: "an address such as \"https://example.com/path\""
         }
     }
@@ -28,7 +28,9 @@ package enum ConfigFormat: String, Sendable, CaseIterable {
         case .table: return IDRules.isValid(id: text) ? JSON(text) : nil
         case .uri: return Self.isAddress(text) ? JSON(text) : nil
         case .duration:
-            guard let milliseconds = DurationText.milliseconds(text) else { return nil }
+            guard let milliseconds = DurationText.duration(text).map({ $0.wholeNanoseconds / 1_000_000 }) else {
+                return nil
+            }
             return milliseconds % 1_000 == 0 ? JSON(milliseconds / 1_000) : JSON(Double(milliseconds) / 1_000)
         }
     }
@@ -53,29 +55,5 @@ package enum ConfigFormat: String, Sendable, CaseIterable {
         let address = address.lowercased()
         guard let scheme = ["http://", "https://"].first(where: address.hasPrefix) else { return nil }
         return String(address.dropFirst(scheme.count).prefix { !"/?#".contains($0) })
-    }
-}
-
-/// Reads a length of time: `250ms`, `30s`, `5m`, `2h`, `7d`.
-enum DurationText {
-    /// The end of a refusal: the expected kind of text.
-    static let expectation = "a length of time such as \"250ms\", \"30s\", \"5m\", \"2h\" or \"7d\""
-
-    /// Returns the milliseconds, at most 10,000 days; nil if the text is no length of time.
-    static func milliseconds(_ text: String) -> Int64? {
-        guard text.utf8.count <= 16 else { return nil }
-        let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        guard !digits.isEmpty, let count = Int64(text.prefix(digits.count)) else { return nil }
-        let unit: Int64
-        switch text.dropFirst(digits.count) {
-        case "ms": unit = 1
-        case "s": unit = 1_000
-        case "m": unit = 60_000
-        case "h": unit = 3_600_000
-        case "d": unit = 86_400_000
-        default: return nil
-        }
-        let (result, isTooLong) = count.multipliedReportingOverflow(by: unit)
-        return isTooLong || result > 10_000 * 86_400_000 ? nil : result
     }
 }

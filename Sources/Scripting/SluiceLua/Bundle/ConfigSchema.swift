@@ -154,7 +154,7 @@ struct SchemaReader {
             node.format = ConfigFormat(rawValue: try format.choice(of: ConfigFormat.allCases.map(\.rawValue)))
         }
         if let choices = members["enum"] {
-            node.choices = try choices.elements(upTo: Self.maximumChoices).map(\.value)
+            node.choices = try choices.items(upTo: Self.maximumChoices).map(\.value)
             guard !node.choices.isEmpty else { throw choices.expected("at least one value") }
         }
         if let constant = members["const"] {
@@ -168,7 +168,7 @@ struct SchemaReader {
     }
 
     private func types(_ place: JSONPlace) throws(SluiceError) -> [SchemaNode.ValueType] {
-        let places = place.value.kind == .array ? try place.elements(upTo: 7) : [place]
+        let places = place.value.kind == .array ? try place.items(upTo: 7) : [place]
         var types: [SchemaNode.ValueType] = []
         for place in places {
             let name = try place.choice(of: SchemaNode.ValueType.allCases.map(\.rawValue))
@@ -184,7 +184,7 @@ struct SchemaReader {
         for (name, place) in try members["properties"]?.entries(upTo: Self.maximumProperties) ?? [] {
             node.properties.append((name, try self.node(place, depth: depth + 1)))
         }
-        for place in try members["required"]?.elements(upTo: Self.maximumProperties) ?? [] {
+        for place in try members["required"]?.items(upTo: Self.maximumProperties) ?? [] {
             let name = try place.text()
             guard node.properties.contains(where: { $0.name == name }) else {
                 let hint = NearestKey.suggestion(for: name, among: node.properties.map(\.name)) ?? ""

@@ -32,11 +32,11 @@ enum HookLimit: String, CaseIterable {
     }
 
     private func lower(_ limit: inout Duration, to value: JSON) -> String? {
-        let most = limit.components.seconds * 1_000 + limit.components.attoseconds / 1_000_000_000_000_000
-        guard let text = value.string, let milliseconds = DurationText.milliseconds(text),
-            (1...most).contains(milliseconds)
-        else { return "a length of time from \"1ms\" to \"\(most)ms\": limits are lowered only" }
-        limit = .milliseconds(milliseconds)
+        guard let length = value.string.flatMap(DurationText.duration), length > .zero, length <= limit else {
+            let most = limit.wholeNanoseconds / 1_000_000
+            return "a length of time from \"1ms\" to \"\(most)ms\": limits are lowered only"
+        }
+        limit = length
         return nil
     }
 }

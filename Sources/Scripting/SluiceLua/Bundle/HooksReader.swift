@@ -56,7 +56,7 @@ struct HooksReader {
 
     private func names(_ place: JSONPlace?) throws(SluiceError) -> [String] {
         var names: [String] = []
-        for element in try place?.elements(upTo: Placement.maximumNames) ?? [] {
+        for element in try place?.items(upTo: Placement.maximumNames) ?? [] {
             names.append(try element.text(upTo: 128))
         }
         return names

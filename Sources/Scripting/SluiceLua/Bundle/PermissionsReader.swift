@@ -37,7 +37,7 @@ struct PermissionsReader {
         permissions.readHeaders = try list("read_headers", "the name of a header field") {
             Self.isFieldName($0) ? $0.lowercased() : nil
         }
-        for place in try members["change"]?.elements(upTo: 8) ?? [] {
+        for place in try members["change"]?.items(upTo: 8) ?? [] {
             permissions.change.append(try place.choice(of: ChangePermission.allCases.map(\.rawValue)))
         }
         permissions.clock = try members["clock"]?.flag() ?? false
@@ -59,7 +59,7 @@ struct PermissionsReader {
         _ name: String, _ expectation: String, _ read: (String) -> String?
     ) throws(SluiceError) -> [String] {
         var texts: [String] = []
-        for place in try members[name]?.elements(upTo: 64) ?? [] {
+        for place in try members[name]?.items(upTo: 64) ?? [] {
             guard let text = place.value.string.flatMap(read) else { throw place.expected(expectation) }
             texts.append(text)
         }

@@ -108,14 +108,14 @@ struct ManifestReader {
     private func texts(_ name: String) throws(SluiceError) -> [String] {
         guard let place = members[name] else { return [] }
         var texts: [String] = []
-        for element in try place.elements(upTo: 32) { texts.append(try element.text(upTo: 128)) }
+        for element in try place.items(upTo: 32) { texts.append(try element.text(upTo: 128)) }
         return texts
     }
 
     private func pluginNames(_ name: String) throws(SluiceError) -> [String] {
         guard let place = members[name] else { return [] }
         var names: [String] = []
-        for element in try place.elements(upTo: 64) { names.append(try pluginName(element)) }
+        for element in try place.items(upTo: 64) { names.append(try pluginName(element)) }
         return names
     }
 

@@ -36,7 +36,7 @@ extension Match {
     /// Returns a text or a list of texts. Each is checked here, so that a refusal names its place.
     private static func texts(_ place: JSONPlace, _ condition: MatchCondition) throws(SluiceError) -> [String] {
         let single = place.value.kind == .string || condition == .status && place.value.kind == .number
-        let places = single ? [place] : try place.elements(upTo: maximumValues)
+        let places = single ? [place] : try place.items(upTo: maximumValues)
         guard !places.isEmpty else { throw place.expected("at least one") }
         var texts: [String] = []
         for place in places {

@@ -52,8 +52,7 @@ enum DecisionLogReader {
             isAbsolute ? path : URL(fileURLWithPath: folder).appendingPathComponent(path).path)
         if let size = members["size"] { log.maximumBytes = try bytes(size) }
         if let keep = members["keep"] {
-            log.kept = try keep.integer()
-            guard (0...100).contains(log.kept) else { throw keep.refusal("keep must be a whole number from 0 to 100") }
+            log.kept = try keep.integer(in: 0...100)
         }
         log.hasInputs = try members["inputs"]?.flag() ?? false
         for name in try members["hide"]?.items() ?? [] { log.hidden.insert(try name.text()) }

@@ -27,15 +27,16 @@ struct PolicyReader {
             throw plugins.refusal("expected at most \(Self.maximumPlugins) plugins")
         }
         var names: [String: ConfigurationNode] = [:]
-        for (name, place, value) in entries {
+        for (name, value) in entries {
+            let place = value.key
             guard PluginManifest.isName(name) else {
                 throw place.refusal(
                     "a plugin's name has small letters, digits and \"-\" between dots, at most 64, such as stock")
             }
             names[name] = place
-            places[name] = place.place
+            places[name] = place.location
             var reader = try PluginEntryReader(
-                name, value, place, folder: folder, bundle: bundles[name], deployment: deployment)
+                name, value, folder: folder, bundle: bundles[name], deployment: deployment)
             reader.limit(to: mode)
             plans.append(try reader.finished())
         }
@@ -44,7 +45,7 @@ struct PolicyReader {
     }
 
     static func mode(_ node: ConfigurationNode) throws(SluiceError) -> PluginMode {
-        PluginMode(rawValue: try node.choice(of: PluginMode.allCases.map(\.rawValue))) ?? .off
+        try node.choice(PluginMode.self)
     }
 
     private static func deployment(_ node: ConfigurationNode) throws(SluiceError) -> Deployment {
@@ -54,7 +55,7 @@ struct PolicyReader {
         if let node = members["labels"], labels.count > maximumLabels {
             throw node.refusal("expected at most \(maximumLabels) labels")
         }
-        for (name, _, value) in labels { deployment.labels[name] = try value.text() }
+        for (name, value) in labels { deployment.labels[name] = try value.text() }
         return deployment
     }
 
@@ -82,10 +83,9 @@ struct PluginEntryReader {
     private var plan: PluginPlan
 
     init(
-        _ name: String, _ node: ConfigurationNode, _ place: ConfigurationNode, folder: String,
-        bundle: PluginBundle? = nil, deployment: Deployment
+        _ name: String, _ node: ConfigurationNode, folder: String, bundle: PluginBundle? = nil, deployment: Deployment
     ) throws(SluiceError) {
-        self.place = place
+        place = node.key
         let members = try node.members([
             "path", "mode", "config", "tables", "disabled", "order", "memory", "hooks", "withhold",
         ])
@@ -199,13 +199,13 @@ struct PluginEntryReader {
     }
 
     private mutating func readHooks(_ node: ConfigurationNode) throws(SluiceError) {
-        for (name, place, value) in try node.entries() {
+        for (name, value) in try node.entries() {
             // The limits of init also apply to the top level of main.lua, which every plugin has.
             guard let kind = HookKind(rawValue: name), kind == .initialize || plan.hooks[kind] != nil else {
                 let names = HookKind.allCases.filter { plan.hooks[$0] != nil }.map(\.rawValue)
                 let hint =
                     NearestKey.suggestion(for: name, among: names) ?? "; it has \(names.joined(separator: ", "))"
-                throw place.refusal("\(plan.name) has no hook \(name)\(hint)")
+                throw value.key.refusal("\(plan.name) has no hook \(name)\(hint)")
             }
             let members = try value.members(kind.chain == nil ? ["limits"] : ["order", "on_error", "limits"])
             if let order = members["order"] { try readOrder(order, kind) }
@@ -233,15 +233,12 @@ struct PluginEntryReader {
         guard var placement = plan.hooks[kind]?.placement else { return }
         let members = try node.members(["band", "before", "after", "priority"])
         if let band = members["band"] {
-            placement.band = FilterBand(rawValue: try band.choice(of: FilterBand.allCases.map(\.rawValue))) ?? .default
+            placement.band = try band.choice(FilterBand.self)
         }
         if let before = members["before"] { placement.before = try Self.names(before) }
         if let after = members["after"] { placement.after = try Self.names(after) }
         if let priority = members["priority"] {
-            placement.priority = try priority.integer()
-            guard (-1_000_000...1_000_000).contains(placement.priority) else {
-                throw priority.refusal("priority must be a whole number from -1000000 to 1000000")
-            }
+            placement.priority = try priority.integer(in: -1_000_000...1_000_000)
         }
         plan.hooks[kind]?.placement = placement
     }

@@ -176,7 +176,7 @@ extension FixtureWorld.Script {
             self.clock = time
         }
         if let seed = members["random"] { self.seed = UInt64(try seed.integer(in: 0...Int.max)) }
-        for exchange in try members["http"]?.elements(upTo: 64) ?? [] {
+        for exchange in try members["http"]?.items(upTo: 64) ?? [] {
             let parts = try exchange.members(["expect", "reply", "error"])
             let expected = try parts["expect"]?.members(["method", "url"])
             let reply: Reply
@@ -188,7 +188,7 @@ extension FixtureWorld.Script {
             http.append(
                 Exchange(method: try expected?["method"]?.text(), url: try expected?["url"]?.text(8_192), reply: reply))
         }
-        for answer in try members["next"]?.elements(upTo: 64) ?? [] {
+        for answer in try members["next"]?.items(upTo: 64) ?? [] {
             if let error = answer.value["error"] {
                 _ = try answer.members(["error"])
                 next.append(.error(try answer.child(error, "error").text()))
@@ -199,7 +199,7 @@ extension FixtureWorld.Script {
         for (name, value) in try members["secrets"]?.entries(upTo: 64) ?? [] { secrets[name] = try value.text(65_536) }
         for (key, value) in try members["kv"]?.entries(upTo: 10_000) ?? [] { values[key] = try entry(value) }
         for (table, records) in try members["store"]?.entries(upTo: 64) ?? [] {
-            for record in try records.elements(upTo: 10_000) { rows.append((table, record.value)) }
+            for record in try records.items(upTo: 10_000) { rows.append((table, record.value)) }
         }
     }
 
@@ -245,8 +245,8 @@ enum FixtureMessage {
             fields.append(HTTPField(name: name, value: text))
         }
         if place.value.kind == .array {
-            for entry in try place.elements(upTo: 256) {
-                let pair = try entry.elements(upTo: 2)
+            for entry in try place.items(upTo: 256) {
+                let pair = try entry.items(upTo: 2)
                 guard pair.count == 2 else { throw entry.expected("a name and a value") }
                 try add(try pair[0].text(), pair[1])
             }

@@ -55,7 +55,7 @@ struct GivenReader {
 
     private func tags(_ place: JSONPlace) throws(SluiceError) -> Set<String> {
         var tags: Set<String> = []
-        for tag in try place.elements(upTo: 64) { tags.insert(try tag.text()) }
+        for tag in try place.items(upTo: 64) { tags.insert(try tag.text()) }
         return tags
     }
 
@@ -223,7 +223,7 @@ struct GivenReader {
         let members = try place.members(["table", "rows", "query"])
         var page = PulledPage(
             table: try members["table"]?.text() ?? "todo", queryName: try members["query"]?.text(), rows: [])
-        for record in try members["rows"]?.elements(upTo: 10_000) ?? [] {
+        for record in try members["rows"]?.items(upTo: 10_000) ?? [] {
             if let row = try self.record(record) { page.rows.append(self.row(row)) }
         }
         return page

@@ -112,7 +112,7 @@ struct FixtureExpectation: Sendable {
             dropped = parts["dropped"]?.value
         }
         if let request = members["request"] {
-            for part in request.value.kind == .array ? try request.elements(upTo: 64) : [request] {
+            for part in request.value.kind == .array ? try request.items(upTo: 64) : [request] {
                 _ = try part.members(["method", "url", "path", "headers", "body"])
             }
             self.request = request.value

@@ -24,7 +24,7 @@ struct RowScope: Sendable {
             if rules.perUser != nil { filter = .literal(.bool(false)) }
         }
         if let interval = rules.recordsExpire {
-            let border = Timestamp(ticks: now.ticks - ExpiryInterval.ticks(interval))
+            let border = now.advanced(by: .zero - interval)
             // Tombstones stay visible, so that clients learn of deletions.
             narrow(
                 to: .binary(

@@ -42,14 +42,14 @@ struct ConfigurationReader {
         if let proxies = members["proxies"] { configuration.proxies = try ranges(proxies) }
         let entries = try tables.entries()
         guard !entries.isEmpty else { throw tables.refusal("tables is a mapping of names to their rules") }
-        for entry in entries { configuration.tables.append(try TableReader(self, entry.key, entry.value).table()) }
+        for entry in entries { configuration.tables.append(try TableReader(self, entry.name, entry.value).table()) }
         do {
             try configuration.check()
         } catch {
             guard let index = error.index else { throw (members[error.key ?? "auth"] ?? root).refusal(error.reason) }
             let entry = entries[index]
-            let value = entry.value.isMapping ? try entry.value.entries().first { $0.key == error.key }?.value : nil
-            throw (value ?? entry.place).refusal(error.reason, table: error.table)
+            let value = entry.value.isMapping ? try entry.value.entries().first { $0.name == error.key }?.value : nil
+            throw (value ?? entry.value.key).refusal(error.reason, table: error.table)
         }
         return configuration
     }

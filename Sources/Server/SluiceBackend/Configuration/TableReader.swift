@@ -31,10 +31,12 @@ struct TableReader {
         if let value = members["maxTop"] { table.maxTop = try value.integer() }
         if let value = members["softDelete"] { table.softDelete = try value.flag() }
         table.key = try members["key"]?.text()
-        if let value = members["columns"] { table.columns = try columns(value) }
+        if let value = members["columns"] {
+            guard value.isMapping else { throw value.refusal("columns is a mapping of names to types") }
+            table.columns = try TableSchema.columns(value)
+        }
         if let value = members["ids"] {
-            let text = try value.choice(of: BackendConfiguration.Table.IDs.allCases.map(\.rawValue))
-            table.ids = BackendConfiguration.Table.IDs(rawValue: text) ?? .string
+            table.ids = try value.choice(BackendConfiguration.Table.IDs.self)
         }
         if let value = members["access"] { table.access = try access(value, table.access) }
         if let value = members["unauthorizedStatus"] { table.unauthorizedStatus = try value.integer() }
@@ -45,24 +47,12 @@ struct TableReader {
         return table
     }
 
-    private func columns(_ node: ConfigurationNode) throws(SluiceError) -> [TableSchema.Column] {
-        guard node.isMapping else { throw node.refusal("columns is a mapping of names to types") }
-        let types = TableSchema.ColumnType.allCases.map(\.rawValue)
-        var columns: [TableSchema.Column] = []
-        for (name, _, value) in try node.entries() {
-            if let type = TableSchema.ColumnType(rawValue: try value.named("the type of \(name)").choice(of: types)) {
-                columns.append(.init(PropertyName(name), type))
-            }
-        }
-        return columns
-    }
-
     /// Reads the references by name, each with its column, table and inverse.
     private func references(
         _ node: ConfigurationNode
     ) throws(SluiceError) -> [BackendConfiguration.Table.Reference] {
         var references: [BackendConfiguration.Table.Reference] = []
-        for (name, _, value) in try node.entries() {
+        for (name, value) in try node.entries() {
             let members = try value.members(["column", "table", "inverse"])
             guard let column = members["column"], let table = members["table"] else {
                 throw value.refusal(
@@ -92,8 +82,7 @@ struct TableReader {
     }
 
     private static func level(_ node: ConfigurationNode) throws(SluiceError) -> TableAccess.Level {
-        let text = try node.choice(of: TableAccess.Level.allCases.map(\.rawValue))
-        return TableAccess.Level(rawValue: text) ?? .disabled
+        try node.choice(TableAccess.Level.self)
     }
 
     private static func view(_ node: ConfigurationNode) throws(SluiceError) -> QueryExpression {
@@ -106,9 +95,9 @@ struct TableReader {
     }
 
     static func interval(_ node: ConfigurationNode) throws(SluiceError) -> Duration {
-        guard let seconds = ExpiryInterval.seconds(try node.text()) else {
-            throw node.refusal("\(node.name) is \(ExpiryInterval.forms)")
+        guard let interval = DurationText.interval(try node.text()) else {
+            throw node.refusal("\(node.name) is \(DurationText.intervalForms)")
         }
-        return .seconds(seconds)
+        return interval
     }
 }

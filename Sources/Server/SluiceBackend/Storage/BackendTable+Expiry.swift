@@ -11,10 +11,10 @@ extension BackendTable {
     func expire(now: Timestamp, _ connection: any StorageConnection) throws -> Int {
         var count = 0
         if let interval = rules.recordsExpire {
-            count += try expireRecords(before: Self.border(now, interval), now, connection)
+            count += try expireRecords(before: now.advanced(by: .zero - interval), now, connection)
         }
         if rules.softDelete, let interval = rules.tombstonesExpire ?? rules.recordsExpire {
-            count += try removeTombstones(before: Self.border(now, interval), now, connection)
+            count += try removeTombstones(before: now.advanced(by: .zero - interval), now, connection)
         }
         return count
     }
@@ -47,10 +47,6 @@ extension BackendTable {
         let ids = try records(matching: query, connection).compactMap { $0["id"]?.textID }
         for id in ids { try remove(id, now: now, connection) }
         return ids.count
-    }
-
-    private static func border(_ now: Timestamp, _ interval: Duration) -> Timestamp {
-        Timestamp(ticks: now.ticks - ExpiryInterval.ticks(interval))
     }
 
     private static func isOld(_ column: PropertyName, _ border: Timestamp, deleted: Bool) -> QueryExpression {

@@ -16,7 +16,7 @@ struct RepeatableRequest: Sendable {
     /// The fingerprint of the request's content, which must be the same in a repeat.
     private let fingerprint: Int64
     /// The time for which effects are remembered.
-    private let window: Int64
+    private let window: Duration
     /// The user; each user has separate ids.
     var user = ""
 
@@ -43,7 +43,7 @@ struct RepeatableRequest: Sendable {
         self.id = client + "\n" + id
         self.firstSent = firstSent
         fingerprint = Self.fingerprint(request)
-        window = ExpiryInterval.ticks(request.served.configuration.requestIdsExpire)
+        window = request.served.configuration.requestIdsExpire
     }
 
     /// Returns the id of one of the request's several changes.
@@ -72,7 +72,7 @@ struct RepeatableRequest: Sendable {
     ///
     /// - Throws: ``Refusal`` (412).
     func checkAge(now: Timestamp) throws(Refusal) {
-        guard firstSent.ticks >= now.ticks - window else {
+        guard firstSent >= now.advanced(by: .zero - window) else {
             throw Self.refusal(
                 .preconditionFailed,
                 "the request was first sent longer ago than effects are remembered; it was not carried out now, and may "
@@ -98,7 +98,7 @@ struct RepeatableRequest: Sendable {
     /// Stores the effect of the request, in the transaction of the change.
     func remember(_ effect: RememberedEffect, now: Timestamp, _ connection: any StorageConnection) throws {
         // The later of both clocks counts, so that the effect of a request that checkAge(now:) accepts still exists.
-        let expires = Timestamp(ticks: max(now.ticks, firstSent.ticks) + window)
+        let expires = max(now, firstSent).advanced(by: window)
         try effect.insert(
             user: user, request: id, fingerprint: fingerprint, expires: expires, now: now, connection)
     }

@@ -4,11 +4,13 @@ internal import SluiceLua
 /// The permissions that a plugin's sources use, as far as the text shows it.
 struct PermissionUse {
     /// The globals that need a permission, with its name in the manifest.
-    private static let needs: [(permission: String, path: [String])] = [
-        ("http", ["http"]), ("kv", ["kv"]), ("secrets", ["secrets"]), ("tables", ["store"]),
-        ("clock", ["time", "now"]), ("random", ["crypto", "uuid"]), ("random", ["crypto", "random"]),
-        ("random", ["math", "random"]),
-    ]
+    private static let needs = HostModule.all.flatMap { module in
+        let ofModule = module.permission.map { [(permission: $0.rawValue, path: [module.name])] } ?? []
+        return ofModule
+            + module.members.compactMap { member in
+                member.permission.map { (permission: $0.rawValue, path: [module.name, member.name]) }
+            }
+    }
     /// The fields of a request that need a permission to be written.
     private static let changes = [
         "request.url": ["url", "scheme", "host", "path"], "request.method": ["method"],
@@ -58,13 +60,6 @@ struct PermissionUse {
 
     /// Returns the permissions that the manifest declares.
     static func declared(_ permissions: PluginPermissions) -> Set<String> {
-        var names: Set<String> = []
-        if !permissions.http.isEmpty { names.insert("http") }
-        if permissions.kvBytes > 0 { names.insert("kv") }
-        if !permissions.secrets.isEmpty { names.insert("secrets") }
-        if !permissions.tables.isEmpty { names.insert("tables") }
-        if permissions.clock { names.insert("clock") }
-        if permissions.random { names.insert("random") }
-        return names
+        Set(HostPermission.allCases.filter { $0.isGranted(by: permissions) }.map(\.rawValue))
     }
 }

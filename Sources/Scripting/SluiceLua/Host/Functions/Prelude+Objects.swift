@@ -65,20 +65,20 @@ extension Prelude {
             len = function(b) return host("body.len", get(b, "slot")) end,
             text = function(b) return host("body.text", get(b, "slot")) end,
             json = function(b) return host("body.json", get(b, "slot")) end,
-            sub = function(b, i, j) return host("body.sub", get(b, "slot"), i, j) end,
-            set_text = function(b, v) host("body.set_text", get(b, "slot"), v) end,
+            sub = function(b, i, j) return host("body:sub", get(b, "slot"), i, j) end,
+            set_text = function(b, v) host("body:set_text", get(b, "slot"), v) end,
             set_json = function(b, v) host("body.set_json", get(b, "slot"), v) end,
           }),
           writable = false,
         })
         class("query", {
           methods = methods({ query = true }, {
-            get = function(q, name) return host("query.get", get(q, "text"), name) end,
-            set = function(q, name, v) set(q, "text", host("query.set", get(q, "text"), name, v)) end,
+            get = function(q, name) return host("query:get", get(q, "text"), name) end,
+            set = function(q, name, v) set(q, "text", host("query:set", get(q, "text"), name, v)) end,
             text = plain "text",
             set_text = function(q, v) set(q, "text", v) end,
             pairs = function(q)
-              local list, i = host("query.list", get(q, "text")), 0
+              local list, i = host("query:pairs", get(q, "text")), 0
               return function()
                 i = i + 1
                 if list[i] then return list[i][1], list[i][2] end

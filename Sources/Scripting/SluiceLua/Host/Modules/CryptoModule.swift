@@ -1,6 +1,58 @@
 internal import Crypto
 internal import SluiceCore
 
+extension HostModule {
+    static let crypto = HostModule(
+        "crypto", "sluice.Crypto",
+        "Digests and encodings of text, or of a body: `req.body` in the place of a text is taken as its bytes, whatever they are.",
+        before: #"""
+            -- A body in the place of a text is taken as its bytes, whatever they are: the host has them.
+            local function bytewise(name)
+              return function(v, encoding)
+                if type_of(v) == "body" then return host("body." .. name, get(v, "slot"), encoding) end
+                return host("crypto." .. name, v, encoding)
+              end
+            end
+
+            """#,
+        [
+            .host(
+                "sha256", [("text", "string|sluice.Body"), ("encoding?", "string")], "string",
+                "SHA-256, as hexadecimal digits or `base64`.", lua: #"bytewise "sha256""#
+            ) { .value(try CryptoFunctions.digest($0.arguments)) },
+            .host(
+                "hmac_sha256", [("key", "string"), ("text", "string|sluice.Body"), ("encoding?", "string")], "string",
+                "HMAC-SHA-256. The key may be a secret's handle; an empty one is an error.",
+                lua: #"""
+                    function(key, v, encoding)
+                      if type_of(v) == "body" then return host("body.hmac", get(v, "slot"), encoding, key) end
+                      return host("crypto.hmac_sha256", key, v, encoding)
+                    end
+                    """#
+            ) { .value(try CryptoFunctions.code($0.arguments, secret: $0.host.secrets.revealed)) },
+            .host(
+                "base64", [("text", "string|sluice.Body")], "string", "The text in base64.", fuel: 8,
+                lua: #"bytewise "base64""#
+            ) { .value(try CryptoFunctions.base64($0.arguments)) },
+            .host(
+                "base64_decode", [("text", "string")], "string?",
+                "The text that base64 says; nil if the text is not base64.", fuel: 8
+            ) { .value(try CryptoFunctions.decoded($0.arguments)) },
+            .host(
+                "hex", [("text", "string|sluice.Body")], "string", "The bytes as hexadecimal digits.", fuel: 8,
+                lua: #"bytewise "hex""#
+            ) { .value(try CryptoFunctions.hex($0.arguments)) },
+            .host("uuid", [], "string", "A new UUID. Needs the permission `random`.", permission: .random) {
+                .value(try CryptoFunctions.chance($0))
+            },
+            .host(
+                "random", [], "number",
+                "A number from 0 up to but not 1. As Lua's `math.random` it needs the permission `random`.",
+                permission: .random
+            ) { .value(try CryptoFunctions.chance($0)) },
+        ])
+}
+
 /// `crypto`: digests, codes and encodings of text. Bytes are returned as hexadecimal digits, or as `base64`.
 enum CryptoFunctions {
     private static func encoded(_ bytes: some Sequence<UInt8>, _ encoding: String?) throws -> JSON {
@@ -15,7 +67,7 @@ enum CryptoFunctions {
         try digest(Array(arguments.text(0).utf8), arguments.optionalText(1))
     }
 
-    private static func digest(_ bytes: [UInt8], _ encoding: String?) throws -> JSON {
+    static func digest(_ bytes: [UInt8], _ encoding: String?) throws -> JSON {
         try encoded(SHA256.hash(data: bytes), encoding)
     }
 
@@ -35,21 +87,11 @@ enum CryptoFunctions {
         return try encoded(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)), encoding)
     }
 
-    /// Applies a function to a body's bytes. The arguments after the body's index are the encoding, and the key of an
-    /// HMAC. Nil for another function.
-    static func ofBody(
-        _ bytes: [UInt8], _ arguments: HostArguments, _ meter: HostMeter, secret: (String) -> String
-    ) throws -> JSON? {
-        try meter.charge(bytes.count / 8)
-        return switch arguments.function {
-        case "body.sha256": try digest(bytes, arguments.optionalText(1))
-        case "body.hmac":
-            try code(
-                bytes, key: arguments.text(2, "a key that is text"), arguments.optionalText(1), secret: secret)
-        case "body.base64": JSON(Base64.text(bytes))
-        case "body.hex": JSON(Base16.text(bytes))
-        default: nil
-        }
+    /// Returns the HMAC of a body. The arguments after the body's index are the encoding and the key.
+    static func code(
+        _ bytes: [UInt8], _ arguments: HostArguments, secret: (String) -> String
+    ) throws -> JSON {
+        try code(bytes, key: arguments.text(2, "a key that is text"), arguments.optionalText(1), secret: secret)
     }
 
     static func base64(_ arguments: HostArguments) throws -> JSON {
@@ -79,8 +121,20 @@ enum CryptoFunctions {
         return JSON(Int64.random(in: least...last, using: &generator))
     }
 
+    /// Returns a random value: the same in each run of a deterministic plugin, and of a host with a seed.
+    static func chance(_ call: HostFunctionCall) throws -> JSON {
+        guard call.host.isDeterministic || call.host.settings.seed != nil else {
+            var generator = SystemRandomNumberGenerator()
+            return try chance(call.arguments, using: &generator)
+        }
+        guard let hook = call.hook else {
+            throw Denied("\(call.arguments.function) cannot be used while a deterministic plugin is loaded")
+        }
+        return try chance(call.arguments, using: &hook.random)
+    }
+
     /// Returns a UUID of version 4, or a random number: from 0 to below 1, or a whole one between bounds.
-    static func chance(
+    private static func chance(
         _ arguments: HostArguments, using generator: inout some RandomNumberGenerator
     ) throws -> JSON {
         let function = arguments.function

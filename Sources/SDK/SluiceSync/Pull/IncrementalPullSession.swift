@@ -49,8 +49,8 @@ struct IncrementalPullSession: Sendable {
     private(set) var isUnsorted = false
     /// Whether the server returns rows of one time in another order with each request.
     private(set) var hasNoOrder = false
-    /// Whether rows of one time were read page by page from a server that does not sort them by id. If it changes their
-    /// order while others change, a row may be missing.
+    /// Whether a group was read in several pages from a server that does not sort rows of one time by id. If it changes
+    /// their order while others change, a row may be missing.
     private(set) var isDoubtful = false
     /// Whether all pages have sorted rows of one time by id.
     private var sortsTies = true
@@ -287,7 +287,6 @@ struct IncrementalPullSession: Sendable {
         let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
         if !group.isFollowedInOrder(by: times) { return readAll(isStored ? [] : fresh) }
         sortsTies = sortsTies && page.sortsTies
-        if skip > 0, !sortsTies, !fresh.isEmpty { isDoubtful = true }
         sortCheck.count(fresh.count)
         repeated.take(fresh.lazy.map { page.rows[$0] })
         if repeated.isEnough {
@@ -391,6 +390,7 @@ struct IncrementalPullSession: Sendable {
                 hasNoOrder = doubledPasses > Self.mostDoubledPasses
             }
         } else {
+            if skip > 0, !sortsTies { isDoubtful = true }
             group.advance(over: page, times)
             pages = SameTimePages(pageSize: pageSize)
             doubledPasses = 0

@@ -105,7 +105,8 @@ struct PushSchedule: Sendable {
             }
             let isOthers = !selection.isOfUser(operation)
             let isBarred = operation.isHeld || isOthers || !selection.admits(operation)
-            nodes[place] = Node(operation: operation, leader: leader, bar: isOthers ? .isOfOthers : isBarred ? .stays : nil)
+            let bar: Bar? = isOthers ? .isOfOthers : isBarred ? .stays : nil
+            nodes[place] = Node(operation: operation, leader: leader, bar: bar)
             if !isBarred { open += 1 }
             units[leader, default: Unit(members: [])].members.append(place)
             index.add(operation)

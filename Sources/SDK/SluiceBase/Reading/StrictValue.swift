@@ -1,9 +1,5 @@
 /// A value of a document that is read strictly, with its place. Every refusal names the place and the expected value.
-///
-/// ```swift
-/// let members = try place.members(["columns", "local"])
-/// let isLocal = try members["local"]?.flag() ?? false
-/// ```
+/// An object is read by `members(_:)` with the names that it may have, and each member by its kind.
 package struct StrictValue<Source: StrictSource> {
     /// The name of the value in refusals: `pageSize`, `table movies`.
     package let name: String

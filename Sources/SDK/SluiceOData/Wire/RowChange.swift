@@ -243,6 +243,9 @@ struct RowChange {
         }
         let status = sent.kind == .insert ? 409 : response.status
         var answer = ODataTransport.response(status, record, like: there)
+        if response.status >= 500, let name = AnswerStatus.ownStatus {
+            answer.head.headerFields[name] = String(response.status)
+        }
         if let name = HTTPField.Name("Repeatability-Result") {
             answer.head.headerFields[name] = response.head.headerFields[name]
         }

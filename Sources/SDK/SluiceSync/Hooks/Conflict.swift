@@ -19,7 +19,8 @@ public struct Conflict: Sendable {
     /// Whether a send before this one ended without an answer, so that the change may be on the server already. A
     /// handler that adds up must not add twice.
     public let maybeApplied: Bool
-    /// The status of the answer: 409 or 412, or 404 and 410 for an update of a missing record.
+    /// The status of the answer: 409 or 412, or 404 and 410 for an update of a missing record; 500 for the repeat of a
+    /// creation that an OData service failed while it has the row.
     public let status: Int
     /// Whether the server's record is gone or marked as deleted.
     public let isDeletedOnServer: Bool

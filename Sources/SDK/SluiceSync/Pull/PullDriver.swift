@@ -213,11 +213,15 @@ struct PullDriver: Sendable {
     }
 
     /// Makes the first pull of a query end with a reconcile if rows are already here, for example from pushes: a server
-    /// without tombstones would never report a deleted one.
+    /// without tombstones would never report a deleted one. A waiting change may have removed such a row from the local
+    /// table or from the query, and it comes back if the change is given up.
     private mutating func expectGhosts() async throws {
         guard !client.dialect.keepsDeleted, cursor?.position == nil, cursor?.needsReconcile == false else { return }
         let held = Query(query.table, filter: query.filter)
-        if try await store.read({ try $0.count(matching: held) }) > 0 { cursor?.needsReconcile = true }
+        let hasRows = try await store.read { reader in
+            try reader.count(matching: held) > 0 || QueueReader(reader).hasServerRecords(in: held.table)
+        }
+        if hasRows { cursor?.needsReconcile = true }
     }
 
     /// Counts the pull, then reconciles if that is due, or rechecks the rows that the query may have lost.

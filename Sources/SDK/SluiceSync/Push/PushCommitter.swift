@@ -136,7 +136,7 @@ struct PushCommitter {
             (held.state, held.failure) = (state, failure)
             held.failure?.request = item.request
             // The refusal proves that the send was not applied before and the answer is no replay.
-            if conflict.status >= 300, let last = held.sent.indices.last {
+            if AnswerStatus.isRefusal(conflict.status), let last = held.sent.indices.last {
                 held.sent[last].known = version(conflict.server)
             }
             if conflict.status < 300 { held.doubt() }

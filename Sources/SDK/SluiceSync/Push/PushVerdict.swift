@@ -84,7 +84,13 @@ enum PushVerdict: Sendable, Hashable {
         case let status where AnswerStatus.showsNothingDone(status):
             return .later(.serverFailure, uncertain: false)
         case 400..<500: return .refused(SluiceError.Code(status: answer.status) ?? .rejected)
-        case 500...: return .later(.serverFailure, uncertain: true)
+        case 500...:
+            // Only a wire that has read the row gives it with a failure.
+            guard let record = answer.record, columns.id(record)?.isSame(as: operation.recordID) ?? false else {
+                return .later(.serverFailure, uncertain: true)
+            }
+            return judge(
+                item, readBack: record, columns: columns, status: answer.status, remembers: answer.remembersRequests)
         default: return .refused(.brokenProtocol)
         }
     }
@@ -121,7 +127,7 @@ enum PushVerdict: Sendable, Hashable {
             return .done(item.completing(record, by: item.operation.sentAsIs, columns))
         }
         let verdict = compare(
-            item, with: record, columns: columns, isRefusal: status >= 300, remembers: remembers)
+            item, with: record, columns: columns, isRefusal: AnswerStatus.isRefusal(status), remembers: remembers)
         // An answer without content is trusted too, although others may have changed the record since.
         if status == 204, columns.takesNoContent, case .conflict(_, isDeleted: false) = verdict,
             item.operation.kind != .delete, !item.isOld(record, columns), !item.isUntaken(record, columns)

@@ -52,6 +52,16 @@ package struct PushColumns: Sendable, Hashable {
         return record
     }
 
+    /// Returns the record with the server's present values of properties that it set by itself. A value that no seen
+    /// copy has is the application's, and stays.
+    func renewed(_ record: JSON, in table: String, seen: [JSON?], by live: JSON) -> JSON {
+        var record = record
+        for name in serverSet[table] ?? [] where seen.contains(where: { $0?[name] == record[name] }) {
+            record[name] = live[name]
+        }
+        return record
+    }
+
     /// Returns the record without the properties that hold its own time of change: a server has set them, and a record that
     /// is made once more has none.
     func unset(_ record: JSON, in table: String, of local: JSON?) -> JSON {

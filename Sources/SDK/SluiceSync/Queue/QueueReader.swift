@@ -147,6 +147,15 @@ package struct QueueReader {
             .map { try RecordState(record: $0) }
     }
 
+    /// Whether the server has, as far as is known, a record of the table with operations.
+    func hasServerRecords(in table: String) throws -> Bool {
+        let isKnown = QueryExpression.binary(.ne, .column("mirror"), .literal(.null))
+        let states = Query(
+            RecordState.schema.name, filter: .binary(.and, Self.equals("table", table), isKnown), top: 1,
+            select: ["id"])
+        return try !store.records(matching: states).isEmpty
+    }
+
     /// Returns the sequence of a new operation at the end of the queue.
     func nextSequence() throws -> Int64 {
         try (store.largest("sequence", in: TableOperation.schema.name) ?? 0) + 1

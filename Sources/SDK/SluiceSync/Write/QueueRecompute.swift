@@ -81,8 +81,14 @@ struct QueueRecompute {
         var found = ground.live
         for var step in merged {
             if ground.live == nil { step.target?[columns.deleted] = nil }
-            if case .server(nil, nil) = ground {
+            switch ground {
+            case .server(nil, nil):
                 step.target = step.target.map { columns.anew($0, in: table, seen: [state?.base, state?.mirror]) }
+            case .server(let live?, _):
+                step.target = step.target.map {
+                    columns.renewed($0, in: table, seen: [state?.base, state?.mirror], by: live)
+                }
+            default: break
             }
             let operations = try derive(step, finding: found, on: ground, after: ended, isFirst: written.isEmpty)
             if operations.isEmpty { try queue.remove(step.operation) }

@@ -1,3 +1,4 @@
+package import HTTPTypes
 package import SluiceBase
 
 /// The meaning of a status independent of the request.
@@ -17,6 +18,14 @@ package enum AnswerStatus {
     package static func showsNothingDone(_ status: Int) -> Bool {
         isPassing(status) && ![502, 504, 507].contains(status)
     }
+
+    /// Whether an answer of that status says that the server did not do what was asked. A failure (500) may come after
+    /// it was done.
+    package static func isRefusal(_ status: Int) -> Bool { (300..<500).contains(status) }
+
+    /// The field of a 409 that this side has made from a failed creation and the row that a read found. It holds the
+    /// service's own status.
+    package static let ownStatus = HTTPField.Name("Sluice-Service-Status")
 }
 
 extension SluiceError.Code {

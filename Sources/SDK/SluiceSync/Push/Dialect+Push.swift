@@ -25,12 +25,13 @@ extension Dialect {
             record = body
         }
         // The status of a failure (500) is restored for judging it: the creation may have been done after all.
-        let hidesFailure = response.status == 409 && AnswerStatus.ownStatus.map { response.head.headerFields[$0] } == "500"
+        let own = AnswerStatus.ownStatus.flatMap { response.head.headerFields[$0] }
+        let status = response.status == 409 && own == "500" ? 500 : response.status
         if response.status >= 500 { record = nil }
         // OASIS Repeatable Requests 1.0, section 3: "rejected" marks a final refusal.
         let result = HTTPField.Name("Repeatability-Result").flatMap { response.head.headerFields[$0] }
         var answer = PushAnswer(
-            status: hidesFailure ? 500 : response.status, record: record, message: ServerMessage.text(of: response),
+            status: status, record: record, message: ServerMessage.text(of: response),
             isIDRefused: response.status >= 400 && result?.lowercased() == "rejected",
             isEmpty: response.body.isEmpty)
         answer.isWebPage = ServerMessage.isWebPage(response)

@@ -26,7 +26,7 @@ private final class BodyBytes: ChannelOutboundHandler {
         let limits = ConnectionLimits(
             headBytes: 1024, headerFields: 10, idleTime: .seconds(60), requestTime: .seconds(120),
             answerTime: .seconds(30))
-        let channel = EmbeddedChannel(handler: PatienceHandler(limits))
+        let channel = EmbeddedChannel(handler: SlowClientHandler(limits))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
     }

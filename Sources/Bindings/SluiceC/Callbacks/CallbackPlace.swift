@@ -33,7 +33,7 @@ enum CallbackPlace: Int {
     func onCaller<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             let call: @Sendable () -> Void = { continuation.resume(returning: self.during(body)) }
-            guard CallerLoop.current?.perform(call) != true else { return }
+            guard CallerExecutor.current?.perform(call) != true else { return }
             Self.leftOvers.async(execute: call)
         }
     }

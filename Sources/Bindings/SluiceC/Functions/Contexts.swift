@@ -15,7 +15,7 @@ public func sluice_open(
         try ThisProcess.check()
         try OpenContext.allow(.waiting)
         let opening = try Opening(options)
-        context.pointee = OpenContext.all.add(try CallerLoop.run { try await opening.open() })
+        context.pointee = OpenContext.all.add(try CallerExecutor.run { try await opening.open() })
         return nil
     }
 }

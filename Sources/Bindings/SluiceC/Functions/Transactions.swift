@@ -17,7 +17,7 @@ public func sluice_write(
         }
         let callback = TransactionCallback(body: body, data: data)
         try open.call { open in
-            guard let loop = CallerLoop.current else { throw Failure(SLUICE_ERROR_OTHER, "no thread waits") }
+            guard let loop = CallerExecutor.current else { throw Failure(SLUICE_ERROR_OTHER, "no thread waits") }
             let run: @Sendable (LocalTransaction) throws -> Void = { transaction in
                 try OpenTransaction.run(transaction, on: loop) { callback.body($0, callback.data) }
             }

@@ -68,7 +68,7 @@ final class OpenContext: Sendable {
     func call<Result: Sendable>(_ body: @escaping @Sendable (OpenContext) async throws -> Result) throws -> Result {
         let call = try begin()
         defer { end(call) }
-        return try CallerLoop.run(started: { note($0, for: call) }) { try await body(self) }
+        return try CallerExecutor.run(started: { note($0, for: call) }) { try await body(self) }
     }
 
     /// Runs synchronous `body` on the caller's thread.
@@ -128,7 +128,7 @@ final class OpenContext: Sendable {
         interrupt()
         underWay.wait()
         for handle in subscriptions { Subscription.finish(handle) }
-        try CallerLoop.run { [store] in try await store.close() }
+        try CallerExecutor.run { [store] in try await store.close() }
     }
 }
 

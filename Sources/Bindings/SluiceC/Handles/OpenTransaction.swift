@@ -17,7 +17,7 @@ final class OpenTransaction: @unchecked Sendable {
     ///
     /// - Throws: ``Failure`` of code `SLUICE_ERROR_CALLBACK` if it returns something other than 0.
     static func run(
-        _ transaction: LocalTransaction, on loop: CallerLoop, _ body: @escaping @Sendable (UInt64) -> Int32
+        _ transaction: LocalTransaction, on loop: CallerExecutor, _ body: @escaping @Sendable (UInt64) -> Int32
     ) throws {
         let carrier = Carrier(transaction)
         let isTaken = loop.perform {

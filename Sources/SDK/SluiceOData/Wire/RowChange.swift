@@ -81,7 +81,7 @@ struct RowChange {
     }
 
     /// Prepares a row whose key the service assigns. Only a property with the record's id tells two such rows apart; so
-    /// a row that may have been sent before is searched first. Without such a property it is sent once (`CreateOnce`).
+    /// a row that may have been sent before is searched first. Without such a property it is sent once (`UnrepeatableCreation`).
     private func planUnnamed(_ id: RecordID, _ body: JSON, inBatch: Bool) async throws -> Plan {
         guard set.clientID != nil else {
             if inBatch {
@@ -157,7 +157,7 @@ struct RowChange {
         switch try await plan(path) {
         case .answered(let response): return response
         case .change(let sent) where sent.kind == .unnamedInsert && isSentOnce:
-            return try await CreateOnce(self, sent).answer()
+            return try await UnrepeatableCreation(self, sent).answer()
         case .change(var sent):
             note(sent)
             var response = try await exchange.send(sent.request)

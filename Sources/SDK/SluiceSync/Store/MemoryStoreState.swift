@@ -91,18 +91,18 @@ struct MemoryStoreIndexes: Sendable {
         var keys: [[String]: Set<Key>] = [:]
     }
 
-    fileprivate struct Place: Sendable, Comparable {
+    fileprivate struct Entry: Sendable, Comparable {
         let value: Int64
         let key: Key
 
-        static func < (left: Place, right: Place) -> Bool {
+        static func < (left: Entry, right: Entry) -> Bool {
             left.value == right.value ? left.key < right.key : left.value < right.value
         }
     }
 
     fileprivate struct InOrder: Sendable {
         let column: PropertyName
-        var places: [Place] = []
+        var places: [Entry] = []
         /// The number of records without an integer in the column.
         var missing = 0
     }
@@ -198,19 +198,19 @@ struct MemoryStoreIndexes: Sendable {
 extension MemoryStoreIndexes.InOrder {
     fileprivate mutating func insert(_ value: Int64?, _ key: MemoryStoreState.Key) {
         guard let value else { return missing += 1 }
-        let place = MemoryStoreIndexes.Place(value: value, key: key)
+        let place = MemoryStoreIndexes.Entry(value: value, key: key)
         places.insert(place, at: position { $0 < place })
     }
 
     fileprivate mutating func remove(_ value: Int64?, _ key: MemoryStoreState.Key) {
         guard let value else { return missing -= 1 }
-        let place = MemoryStoreIndexes.Place(value: value, key: key)
+        let place = MemoryStoreIndexes.Entry(value: value, key: key)
         let position = position { $0 < place }
         if position < places.count, places[position] == place { places.remove(at: position) }
     }
 
     /// Returns the position of the first place for which `isBefore` is false.
-    private func position(_ isBefore: (MemoryStoreIndexes.Place) -> Bool) -> Int {
+    private func position(_ isBefore: (MemoryStoreIndexes.Entry) -> Bool) -> Int {
         if let last = places.last, isBefore(last) { return places.count }
         var (low, high) = (0, places.count)
         while low < high {
@@ -228,7 +228,7 @@ extension MemoryStoreIndexes.InOrder {
         guard let top else { return range.map(\.key) }
         var keys: [MemoryStoreState.Key] = []
         var last: Int64?
-        func take(_ place: MemoryStoreIndexes.Place) -> Bool {
+        func take(_ place: MemoryStoreIndexes.Entry) -> Bool {
             if keys.count >= top, place.value != last { return false }
             if matches(place.key) {
                 keys.append(place.key)

@@ -1,28 +1,8 @@
 internal import SluiceBase
 
 extension LocalChange {
-    /// Carries out the change and returns the local record after it.
-    ///
-    /// - Parameter scope: the scope of the transaction, if it makes several changes.
-    package func apply(
-        to store: any StoreWriter, environment: SyncEnvironment, scope: ChangeScope = ChangeScope()
-    ) throws -> JSON? {
-        try spelled(in: store) { try $0.carryOut(in: store, environment, scope) }
-    }
-
-    private func carryOut(
-        in store: any StoreWriter, _ environment: SyncEnvironment, _ scope: ChangeScope
-    ) throws -> JSON? {
-        // Another program may have declared the table local-only since this context was made.
-        let remembered = try scope.localOnly(table, in: store)
-        if localOnly.tables.contains(table) || remembered.tables.contains(table) { return try keep(in: store) }
-        let names = localOnly.columns(of: table).union(remembered.columns(of: table))
-        guard !names.isEmpty else { return try share(in: store, environment: environment, scope: scope) }
-        return try share(keeping: names, in: store, environment, scope)
-    }
-
     /// Carries out a change of a local-only table: it writes the row and queues nothing.
-    private func keep(in store: any StoreWriter) throws -> JSON? {
+    func keep(in store: any StoreWriter) throws -> JSON? {
         try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
         let local = try store.record(recordID, in: table)
         if kind == .update, local == nil { throw missing }
@@ -34,8 +14,8 @@ extension LocalChange {
         return record
     }
 
-    /// Carries out a change of a record with local-only columns: the other columns are shared, if the change has any.
-    private func share(
+    /// Carries out a change of a record with local-only columns: the others are queued, if the change has any.
+    func enqueue(
         keeping names: Set<PropertyName>, in store: any StoreWriter, _ environment: SyncEnvironment,
         _ scope: ChangeScope
     ) throws -> JSON? {
@@ -50,7 +30,7 @@ extension LocalChange {
             try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
             if try store.record(recordID, in: table) == nil { throw missing }
         } else {
-            _ = try change.share(
+            _ = try change.enqueue(
                 in: SharedWriter(writer: store, columns: [table: names]), environment: environment, scope: scope)
         }
         guard var record = try store.record(recordID, in: table), kept.count > 0 else {

@@ -47,6 +47,26 @@ struct LocalChange: Sendable {
         self.content["id"] = JSON(recordID)
     }
 
+    /// Carries out the change and returns the local record after it.
+    ///
+    /// - Parameter scope: the scope of the transaction, if it makes several changes.
+    package func apply(
+        to store: any StoreWriter, environment: SyncEnvironment, scope: ChangeScope = ChangeScope()
+    ) throws -> JSON? {
+        try spelled(in: store) { try $0.carryOut(in: store, environment, scope) }
+    }
+
+    private func carryOut(
+        in store: any StoreWriter, _ environment: SyncEnvironment, _ scope: ChangeScope
+    ) throws -> JSON? {
+        // Another program may have declared the table local-only since this context was made.
+        let remembered = try scope.localOnly(table, in: store)
+        if localOnly.tables.contains(table) || remembered.tables.contains(table) { return try keep(in: store) }
+        let names = localOnly.columns(of: table).union(remembered.columns(of: table))
+        guard !names.isEmpty else { return try enqueue(in: store, environment: environment, scope: scope) }
+        return try enqueue(keeping: names, in: store, environment, scope)
+    }
+
     /// Carries out the change on the record with its id, or else on the one with the server's spelling of it.
     func spelled<Result>(in store: any StoreReader, _ carryOut: (LocalChange) throws -> Result) throws -> Result {
         if kind == .insert || kind == .undelete { return try carryOut(respelled(in: store) ?? self) }
@@ -74,8 +94,8 @@ struct LocalChange: Sendable {
         return change
     }
 
-    /// Carries out a shared change, with its operation, and returns the local record after it.
-    func share(in store: any StoreWriter, environment: SyncEnvironment, scope: ChangeScope) throws -> JSON? {
+    /// Writes the row with its operation, and returns the local record after it.
+    func enqueue(in store: any StoreWriter, environment: SyncEnvironment, scope: ChangeScope) throws -> JSON? {
         try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
         try options.validate(table: table)
         let queue = QueueWriter(store, scope)

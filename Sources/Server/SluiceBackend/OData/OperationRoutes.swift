@@ -10,7 +10,7 @@ struct OperationRoutes: Sendable {
     let arguments: String?
     private var version: ServiceVersion { call.version }
 
-    func reply(_ suffix: Place.Suffix?) async throws -> ODataReply {
+    func reply(_ suffix: ODataTarget.Suffix?) async throws -> ODataReply {
         guard suffix == nil else { throw Refusal(.badRequest, "what an operation gives back is asked for whole") }
         let isRead = call.method == .get
         guard operation.isFunction == isRead, isRead || call.method == .post else {

@@ -42,7 +42,7 @@ package struct ConnectionLimits: Sendable {
     package var server: HTTPServerBuilder {
         .http1(
             configuration: .init(
-                additionalChannelHandlers: [PatienceHandler(self)],
+                additionalChannelHandlers: [SlowClientHandler(self)],
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: headBytes, maxHeaderListSize: headBytes, maxHeaderFieldCount: headerFields)))
     }
@@ -50,7 +50,7 @@ package struct ConnectionLimits: Sendable {
 
 /// Closes the connections of clients that keep the server waiting: idle, slow to send a head or a body, or not reading
 /// an answer. A complete request has no time limit: its answer may take long.
-final class PatienceHandler: ChannelDuplexHandler, RemovableChannelHandler {
+final class SlowClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart

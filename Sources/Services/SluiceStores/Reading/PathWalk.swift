@@ -8,7 +8,7 @@ struct PathWalk: Sendable {
     let readOptions: ReadOptions
 
     /// The current position on the path.
-    private enum Place {
+    private enum Position {
         case set(TableRead)
         case entity(TableRead)
         case property(TableRead, [PropertyName])
@@ -58,7 +58,7 @@ struct PathWalk: Sendable {
         return try await read(place, known)
     }
 
-    private func read(_ place: Place, _ known: StoreResult.Provenance?) async throws -> StoreResult {
+    private func read(_ place: Position, _ known: StoreResult.Provenance?) async throws -> StoreResult {
         switch place {
         case .nothing:
             return StoreResult(records: [], provenance: known ?? .init(.localComplete, asOf: nil, reasons: []))
@@ -111,7 +111,7 @@ struct PathWalk: Sendable {
 
     /// Returns the ids of the path's target.
     private func references(
-        _ read: TableRead, _ place: Place, _ known: StoreResult.Provenance?
+        _ read: TableRead, _ place: Position, _ known: StoreResult.Provenance?
     ) async throws -> StoreResult {
         var linked = asked(read)
         linked.options.select = [SelectItem("id")]
@@ -124,7 +124,7 @@ struct PathWalk: Sendable {
     /// Follows a segment from a record.
     private func step(
         _ segment: ResourcePath.Segment, from read: TableRead, _ known: inout StoreResult.Provenance?
-    ) async throws -> Place {
+    ) async throws -> Position {
         let name = PropertyName(segment.name)
         guard let reference = reader.schemas.link(name, of: read.table) else {
             guard segment.arguments == nil, !segment.name.hasPrefix("$") else {
@@ -176,7 +176,7 @@ struct PathWalk: Sendable {
     }
 
     /// Returns a set, or the record of it with the segment's key.
-    private func keyed(_ read: TableRead, _ segment: ResourcePath.Segment) throws -> Place {
+    private func keyed(_ read: TableRead, _ segment: ResourcePath.Segment) throws -> Position {
         guard let arguments = segment.arguments else { return .set(read) }
         guard let key = segment.recordID else {
             throw refusal("has no key in the parentheses after \(segment.name) (\(arguments.count) values)")

@@ -163,7 +163,7 @@ extension SimulatedServer {
 /// Batches of `multipart/mixed` as the simulated service reads and answers them. It shares no code with the client's.
 enum ServiceMultipart {
     /// The service's answer to one request or to a change set.
-    struct Told {
+    struct ServiceAnswer {
         var id: String
         var group: String?
         var response: Response
@@ -240,19 +240,19 @@ enum ServiceMultipart {
     /// Returns the service's answers: for a failed change set only the first reason, or in JSON all of them.
     static func told(
         _ answers: [(id: String, response: Response)], of batch: ModelBatch, isJSON: Bool, failsAtOnce: Bool
-    ) -> [Told] {
-        let all = zip(answers, batch.parts).map { Told(id: $0.id, group: $1.group, response: $0.response) }
+    ) -> [ServiceAnswer] {
+        let all = zip(answers, batch.parts).map { ServiceAnswer(id: $0.id, group: $1.group, response: $0.response) }
         let failed = Set(all.filter { $0.response.status >= 300 }.compactMap(\.group))
         if isJSON, !failsAtOnce { return all }
         var explained: Set<String> = []
         return all.compactMap { told in
             guard let group = told.group, failed.contains(group) else { return told }
             guard told.response.status != 424, explained.insert(group).inserted else { return nil }
-            return Told(id: told.id, group: group, response: told.response, isReason: failsAtOnce)
+            return ServiceAnswer(id: told.id, group: group, response: told.response, isReason: failsAtOnce)
         }
     }
 
-    static func answer(_ told: [Told]) -> Response {
+    static func answer(_ told: [ServiceAnswer]) -> Response {
         var bytes: [UInt8] = []
         var index = 0
         while index < told.count {
@@ -276,7 +276,7 @@ enum ServiceMultipart {
         return response
     }
 
-    private static func text(_ told: Told) -> [UInt8] {
+    private static func text(_ told: ServiceAnswer) -> [UInt8] {
         let body = told.response.body.bytes
         var head =
             "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: \(told.id)\r\n\r\n"

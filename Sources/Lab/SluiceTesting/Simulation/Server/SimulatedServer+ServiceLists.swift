@@ -4,7 +4,7 @@ internal import SluiceOData
 
 extension SimulatedServer {
     /// The sort position of a row.
-    private struct Place {
+    private struct RowPosition {
         var time: Int64
         var id: RecordID
     }
@@ -16,7 +16,7 @@ extension SimulatedServer {
         var size: Int
         /// The version at the first page, where changes are tracked from it.
         var moment: Int?
-        var after: Place?
+        var after: RowPosition?
     }
 
     /// Returns a page of rows or of changes.
@@ -43,7 +43,7 @@ extension SimulatedServer {
             if let token = call.parameters["$skiptoken"] {
                 let parts = token.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
                 guard parts.count == 4, let time = Int64(parts[2]) else { return service.refusal(400, "no such page") }
-                asked.after = Place(time: time, id: .string(String(parts[3])))
+                asked.after = RowPosition(time: time, id: .string(String(parts[3])))
                 asked.moment = Int(parts[1])
                 if asked.moment != nil, Int(parts[0]) != state.epoch {
                     return forgotten(asked, call, service, table, state)
@@ -66,7 +66,7 @@ extension SimulatedServer {
             (isTime: $0.column == SimulatedService.time, isID: $0.column == service.key, down: $0.descending)
         }
         guard keys.allSatisfy({ $0.isTime || $0.isID }) else { return service.refusal(400, "not sortable") }
-        func isBefore(_ left: Place, _ right: Place) -> Bool {
+        func isBefore(_ left: RowPosition, _ right: RowPosition) -> Bool {
             for key in keys {
                 if key.isTime, left.time != right.time { return (left.time < right.time) != key.down }
                 if key.isID, left.id != right.id { return setting.ids.areInOrder(left.id, right.id) != key.down }
@@ -74,7 +74,7 @@ extension SimulatedServer {
             return setting.ids.areInOrder(left.id, right.id)
         }
         let all = (state.tables[table] ?? [:]).values.filter { !$0.isDeleted && asked.matches($0) }
-            .map { (row: $0, place: Place(time: $0.place(setting), id: $0.id)) }
+            .map { (row: $0, place: RowPosition(time: $0.place(setting), id: $0.id)) }
             .filter { row in asked.after.map { isBefore($0, row.place) } ?? true }
             .sorted { isBefore($0.place, $1.place) }.dropFirst(asked.after == nil ? asked.query.skip : 0)
         let page = all.prefix(asked.size)

@@ -25,7 +25,7 @@ struct CSVParser {
         var reason: String
     }
 
-    private enum Place { case start, plain, quoted, closed }
+    private enum State { case start, plain, quoted, closed }
 
     private static let quote = UInt8(ascii: "\"")
     private static let lineFeed = UInt8(ascii: "\n")
@@ -43,7 +43,7 @@ struct CSVParser {
     private var size = 0
     private var fields: [Field] = []
     private var text: [UInt8] = []
-    private var place = Place.start
+    private var place = State.start
 
     init(separator: UInt8 = UInt8(ascii: ","), longest: Int = 16 << 20, mostFields: Int = 1000) {
         self.separator = separator

@@ -68,7 +68,7 @@ final class QueryScope {
 /// Follows a path from one record.
 struct PathEvaluation {
     /// The present position of a path.
-    private enum Place {
+    private enum Operand {
         case one(JSON?)
         case many([JSON])
         /// A final value without further steps.
@@ -113,18 +113,18 @@ struct PathEvaluation {
         }
     }
 
-    private func end(of path: TypedPath) -> Place {
+    private func end(of path: TypedPath) -> Operand {
         var place =
             switch path.root {
-            case .record: Place.one(item)
-            case .it: Place.one(scope.record)
-            case .variable(let name): Place.one(scope.variables.last { $0.name == name }?.element)
+            case .record: Operand.one(item)
+            case .it: Operand.one(scope.record)
+            case .variable(let name): Operand.one(scope.variables.last { $0.name == name }?.element)
             }
         for step in path.steps { place = next(step, from: place) }
         return place
     }
 
-    private func next(_ step: TypedPath.Step, from place: Place) -> Place {
+    private func next(_ step: TypedPath.Step, from place: Operand) -> Operand {
         switch step {
         case .property(let name, let type): return property(name, type, of: place)
         case .navigation(let reference, _):
@@ -154,7 +154,7 @@ struct PathEvaluation {
         }
     }
 
-    private func property(_ name: PropertyName, _ type: TableSchema.ColumnType?, of place: Place) -> Place {
+    private func property(_ name: PropertyName, _ type: TableSchema.ColumnType?, of place: Operand) -> Operand {
         switch place {
         case .one(let json):
             if let elements = json?.elements { return .many(elements.compactMap { $0[name] }) }
@@ -168,7 +168,7 @@ struct PathEvaluation {
     }
 
     /// Returns the elements of a collection; none without a value, nil where the value is not a collection.
-    private func elements(_ place: Place) -> [JSON]? {
+    private func elements(_ place: Operand) -> [JSON]? {
         switch place {
         case .one(let json):
             guard let json, !json.isNull else { return [] }

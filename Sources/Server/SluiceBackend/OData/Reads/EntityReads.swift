@@ -23,14 +23,14 @@ struct EntityReads: Sendable {
     }
 
     /// Whether a collection link contains the entity.
-    func contains(_ id: RecordID, _ set: EntitySet, _ step: Place.Step) async throws -> Bool {
+    func contains(_ id: RecordID, _ set: EntitySet, _ step: ODataTarget.Step) async throws -> Bool {
         var options = QueryOptions(set)
         options.query.filter = .binary(.eq, .column("id"), .literal(.string(id.text)))
         return try await !list(set, options, within: step).entities.isEmpty
     }
 
     /// Returns the number of a set's entities that match.
-    func count(_ set: EntitySet, _ options: QueryOptions, within step: Place.Step?) async throws -> Int {
+    func count(_ set: EntitySet, _ options: QueryOptions, within step: ODataTarget.Step?) async throws -> Int {
         var query = Query(set.table.name, filter: .all(options.query.filter, Self.condition(step, set)), top: 0)
         query.includesCount = true
         query.related = options.query.related
@@ -48,7 +48,7 @@ struct EntityReads: Sendable {
     ///   - base: the address of the list without its query, for the next and delta links.
     ///   - limit: the most entities, if fewer than the table's page size.
     func list(
-        _ set: EntitySet, _ options: QueryOptions, within step: Place.Step? = nil, base: String? = nil,
+        _ set: EntitySet, _ options: QueryOptions, within step: ODataTarget.Step? = nil, base: String? = nil,
         limit: Int? = nil, tracksChanges: Bool = false
     ) async throws -> EntityList {
         var query = options.query
@@ -74,7 +74,7 @@ struct EntityReads: Sendable {
         case .records(let records, let count, let more):
             var list = EntityList(entities: try entities(records, set, options), count: count)
             if let more, let base {
-                let place: SkipToken.Place =
+                let place: SkipToken.ODataTarget =
                     options.isInOrderOfIDs && !list.entities.isEmpty
                     ? .after(list.entities[list.entities.count - 1].id) : .rows(query.skip + more)
                 let token = SkipToken(place, top: query.top.map { $0 - more })
@@ -142,7 +142,7 @@ struct EntityReads: Sendable {
     }
 
     /// Returns the condition for the targets of a collection link.
-    static func condition(_ step: Place.Step?, _ set: EntitySet) -> QueryExpression? {
+    static func condition(_ step: ODataTarget.Step?, _ set: EntitySet) -> QueryExpression? {
         guard let step, step.link.isCollection else { return nil }
         let type = set.table.schema.column(step.link.column)?.type
         let id = type == .integer ? Int64(step.id.text).map { RecordID.integer($0) } ?? step.id : step.id

@@ -35,7 +35,7 @@ struct Expander {
         _ entity: Entity, _ expansion: QueryOptions.Expansion
     ) async throws -> Entity.Expanded? {
         guard let set = call.model.set(expansion.link.target) else { return nil }
-        let step = Place.Step(set: entity.set, id: entity.id, link: expansion.link)
+        let step = ODataTarget.Step(set: entity.set, id: entity.id, link: expansion.link)
         guard expansion.link.isCollection else {
             guard let id = entity.target(of: expansion.link) else { return .one(nil) }
             return .one(try await one(set, id, expansion))

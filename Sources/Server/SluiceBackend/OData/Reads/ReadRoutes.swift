@@ -10,7 +10,7 @@ struct ReadRoutes: Sendable {
 
     init(_ call: ServiceCall) { self.call = call }
 
-    func reply(_ place: Place) async throws -> ODataReply {
+    func reply(_ place: ODataTarget) async throws -> ODataReply {
         switch (place.subject, place.suffix) {
         case (.list(let set, let step), .count): return try await count(set, step)
         case (.list(let set, let step), let suffix): return try await list(set, step, suffix)
@@ -29,7 +29,7 @@ struct ReadRoutes: Sendable {
     // MARK: Entities
 
     private func list(
-        _ set: EntitySet, _ step: Place.Step?, _ suffix: Place.Suffix?
+        _ set: EntitySet, _ step: ODataTarget.Step?, _ suffix: ODataTarget.Suffix?
     ) async throws -> ODataReply {
         let options = try QueryOptions(call, set)
         let format = try call.entityFormat()
@@ -74,7 +74,7 @@ struct ReadRoutes: Sendable {
         return ODataReply(.ok, .json(json), type: format.type(version))
     }
 
-    private func count(_ set: EntitySet, _ step: Place.Step?) async throws -> ODataReply {
+    private func count(_ set: EntitySet, _ step: ODataTarget.Step?) async throws -> ODataReply {
         let options = try QueryOptions(call, set)
         // A count is plain text, regardless of `Accept`.
         return ODataReply(.ok, .text(String(try await reads.count(set, options, within: step))), type: "text/plain")
@@ -177,7 +177,7 @@ struct AppliedReads: Sendable {
     init(_ call: ServiceCall) { self.call = call }
 
     /// - Throws: ``Refusal``: 400 with the reason and the place, 501 for an unsupported transformation.
-    func reply(_ set: EntitySet, _ step: Place.Step?, _ format: AnswerFormat) async throws -> ODataReply {
+    func reply(_ set: EntitySet, _ step: ODataTarget.Step?, _ format: AnswerFormat) async throws -> ODataReply {
         let values = call.target.parameters.filter { name, _ in
             name.hasPrefix("@") || name.hasPrefix("$") && name.lowercased() != "$format"
                 || call.version == .v401 && name.lowercased() == "apply"
@@ -211,7 +211,7 @@ struct AppliedReads: Sendable {
     }
 
     /// Returns all entities within the request's scope, in their shown form.
-    private func records(of set: EntitySet, _ step: Place.Step?) async throws -> [JSON] {
+    private func records(of set: EntitySet, _ step: ODataTarget.Step?) async throws -> [JSON] {
         let query = Query(set.table.name, filter: EntityReads.condition(step, set))
         let parameters = ListParameters(
             query, later: nil, deltaToken: nil, pageSize: PageSize(records: Self.most, bytes: .max))

@@ -5,18 +5,18 @@ internal import SluiceCore
 /// The start of a list's next page, in the link to it. In the order of ids it is an id, so that concurrent inserts and
 /// deletes do not shift the page; otherwise it is a number of rows.
 struct SkipToken: Sendable, Hashable {
-    enum Place: Sendable, Hashable {
+    enum Start: Sendable, Hashable {
         case after(RecordID)
         case rows(Int)
         /// After a change, for a list in the order of changes.
         case change(String)
     }
 
-    var place: Place
+    var place: Start
     /// The rest of `$top` for the following pages.
     var top: Int?
 
-    init(_ place: Place, top: Int?) {
+    init(_ place: Start, top: Int?) {
         self.place = place
         self.top = top
     }

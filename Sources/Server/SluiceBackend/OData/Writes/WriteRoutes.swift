@@ -7,7 +7,7 @@ struct WriteRoutes: Sendable {
     let service: ODataService
     private var version: ServiceVersion { call.version }
 
-    func reply(_ place: Place) async throws -> ODataReply {
+    func reply(_ place: ODataTarget) async throws -> ODataReply {
         do {
             return try await write(place).reply()
         } catch let refusal as Refusal where refusal.status == .notFound {
@@ -22,7 +22,7 @@ struct WriteRoutes: Sendable {
     ///
     /// - Parameter knowsID: whether the id of a new entity must be assigned before the insert, because a change set
     ///   refers to it.
-    func write(_ place: Place, knowsID: Bool = false) async throws -> PlannedWrite {
+    func write(_ place: ODataTarget, knowsID: Bool = false) async throws -> PlannedWrite {
         try checkCondition(place)
         var write = try await planned(place, knowsID)
         guard let set = write.changes.first?.set else { throw Refusal.missing }
@@ -44,7 +44,7 @@ struct WriteRoutes: Sendable {
     }
 
     /// Refuses a change of an entity without `If-Match`, if the service requires it (RFC 6585, section 3).
-    private func checkCondition(_ place: Place) throws {
+    private func checkCondition(_ place: ODataTarget) throws {
         guard service.rules.requiresIfMatch, call.method != .post, call.head.headerFields[.ifMatch] == nil else {
             return
         }
@@ -53,7 +53,7 @@ struct WriteRoutes: Sendable {
             "the change needs If-Match with the entity's tag")
     }
 
-    private func planned(_ place: Place, _ knowsID: Bool) async throws -> PlannedWrite {
+    private func planned(_ place: ODataTarget, _ knowsID: Bool) async throws -> PlannedWrite {
         switch (place.subject, place.suffix, call.method) {
         case (.list(let set, let step), nil, .post): return try await insert(set, step, knowsID)
         case (.entity(let set, let id, _), nil, .patch), (.entity(let set, let id, _), nil, .put):
@@ -80,7 +80,7 @@ struct WriteRoutes: Sendable {
 
     // MARK: Entities
 
-    private func insert(_ set: EntitySet, _ step: Place.Step?, _ knowsID: Bool) async throws -> PlannedWrite {
+    private func insert(_ set: EntitySet, _ step: ODataTarget.Step?, _ knowsID: Bool) async throws -> PlannedWrite {
         let format = try call.entityFormat()
         var planner = ChangePlanner(call)
         let main = try await planner.insert(
@@ -184,7 +184,7 @@ struct WriteRoutes: Sendable {
 struct LinkWrites {
     let call: ServiceCall
 
-    func write(_ place: Place, done: (ChangePlanner, Int) -> PlannedWrite) async throws -> PlannedWrite {
+    func write(_ place: ODataTarget, done: (ChangePlanner, Int) -> PlannedWrite) async throws -> PlannedWrite {
         var planner = ChangePlanner(call)
         switch (place.subject, call.method) {
         case (.list(let set, let step?), .post):
@@ -211,7 +211,7 @@ struct LinkWrites {
     }
 
     private func remove(
-        _ id: RecordID, _ set: EntitySet, _ step: Place.Step, _ planner: inout ChangePlanner
+        _ id: RecordID, _ set: EntitySet, _ step: ODataTarget.Step, _ planner: inout ChangePlanner
     ) async throws {
         guard try await EntityReads(call).contains(id, set, step) else { throw Refusal.missing }
         try planner.refer(set, id, by: step.link.column, to: nil, isMain: false)

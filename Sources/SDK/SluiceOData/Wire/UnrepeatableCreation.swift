@@ -7,7 +7,7 @@ internal import SluiceWire
 ///
 /// So it is sent once. After a lost answer the error is `maybeApplied`, and sending it again needs the caller's
 /// decision. If the service remembers request ids, the request is repeated like any other.
-struct CreateOnce {
+struct UnrepeatableCreation {
     private let change: RowChange
     private let sent: RowChange.Sent
 

@@ -3,7 +3,7 @@ internal import SluiceWire
 
 /// Decides which failures make an operation dead in the end: failures of the operation or of the server's handling of
 /// it, but not of the connection.
-enum PoisonRule {
+enum FailureCount {
     /// Whether a failure counts.
     ///
     /// - Parameter reachedServer: whether the request may have reached the server.
@@ -33,7 +33,7 @@ extension TableOperation {
     ) {
         self.failure = failure
         self.state = state
-        guard let failure, PoisonRule.counts(failure, reachedServer: reachedServer) else { return }
+        guard let failure, FailureCount.counts(failure, reachedServer: reachedServer) else { return }
         failedAttempts += 1
         if state == .pending, failedAttempts >= maximum { self.state = .dead }
     }

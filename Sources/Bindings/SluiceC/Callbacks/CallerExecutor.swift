@@ -5,21 +5,21 @@ internal import CSluice
 ///
 /// So a blocking call needs no thread of Swift's pool, whose few threads may all be busy. A step costs no more changes
 /// of threads than the same call from Swift.
-final class CallerLoop: TaskExecutor, @unchecked Sendable {
+final class CallerExecutor: TaskExecutor, @unchecked Sendable {
     private enum Step {
         case job(UnownedJob)
         case call(@Sendable () -> Void)
     }
 
-    /// The loop that waits for the task.
-    @TaskLocal static var current: CallerLoop?
+    /// The executor of the thread that waits for the task.
+    @TaskLocal static var current: CallerExecutor?
 
     private let monitor = Monitor()
     /// Both only with the monitor.
     private var steps: [Step] = []
     private var isOpen = false
 
-    /// Loops that are not in use. None is ever freed: the runtime keeps no reference to an executor.
+    /// Executors that are not in use. None is ever freed: the runtime keeps no reference to an executor.
     private static let idle = IdleLoops()
 
     /// Runs `body` as a task, and waits for its end.
@@ -102,9 +102,9 @@ private final class Outcome<Value: Sendable>: @unchecked Sendable {
 /// Loops that wait for their next call.
 private final class IdleLoops: @unchecked Sendable {
     private let monitor = Monitor()
-    private var loops: [CallerLoop] = []
+    private var loops: [CallerExecutor] = []
 
-    func take() -> CallerLoop { monitor.locked { loops.popLast() } ?? CallerLoop() }
+    func take() -> CallerExecutor { monitor.locked { loops.popLast() } ?? CallerExecutor() }
 
-    func give(_ loop: CallerLoop) { monitor.locked { loops.append(loop) } }
+    func give(_ loop: CallerExecutor) { monitor.locked { loops.append(loop) } }
 }

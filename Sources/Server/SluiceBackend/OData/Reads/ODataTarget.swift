@@ -3,7 +3,7 @@ internal import SluiceCore
 internal import SluiceOData
 
 /// The target of an address.
-struct Place: Sendable {
+struct ODataTarget: Sendable {
     /// A followed link with its entity.
     struct Step: Sendable {
         var set: EntitySet
@@ -42,9 +42,9 @@ struct Navigator: Sendable {
     private static let longest = 20
 
     /// - Throws: ``Refusal``: 404 for a missing target, 400 for an invalid address.
-    func place(_ segments: [String]) async throws -> Place {
+    func place(_ segments: [String]) async throws -> ODataTarget {
         var segments = segments
-        var place: Place?
+        var place: ODataTarget?
         guard segments.count <= Self.longest else { throw Refusal(.badRequest, "the address has too many segments") }
         // v2 has the mark of addresses (`$links`) first, v4 (`$ref`) last.
         let hasLinks = segments.dropFirst().first == "$links"
@@ -64,14 +64,14 @@ struct Navigator: Sendable {
         return place
     }
 
-    private func first(_ segment: String) throws -> Place {
+    private func first(_ segment: String) throws -> ODataTarget {
         let (name, inner) = ODataList.call(segment).map { ($0.name, $0.inner) } ?? (segment, nil)
         if let set = call.model.set(name) {
-            guard let inner, !inner.isEmpty else { return Place(subject: .list(set, within: nil)) }
-            return Place(subject: .entity(set, try id(inner, set), via: nil))
+            guard let inner, !inner.isEmpty else { return ODataTarget(subject: .list(set, within: nil)) }
+            return ODataTarget(subject: .entity(set, try id(inner, set), via: nil))
         }
         if let operation = operations.first(where: { $0.name == name }) {
-            return Place(subject: .operation(operation, arguments: inner))
+            return ODataTarget(subject: .operation(operation, arguments: inner))
         }
         let hint = NearestKey.suggestion(for: name, among: call.model.sets.map(\.name)) ?? ""
         throw Refusal(.notFound, "there is no entity set \(name)\(hint)")
@@ -92,12 +92,12 @@ struct Navigator: Sendable {
         return id
     }
 
-    private func step(from place: Place, to segment: String) async throws -> Place {
+    private func step(from place: ODataTarget, to segment: String) async throws -> ODataTarget {
         guard place.suffix == nil else { throw Self.unknown(segment) }
         switch (segment, place.subject) {
         case ("$count", .list), ("$value", .property), ("$ref", .list), ("$ref", .entity), ("$ref", .nothing):
-            let suffixes: [String: Place.Suffix] = ["$count": .count, "$value": .value, "$ref": .references]
-            return Place(subject: place.subject, suffix: suffixes[segment])
+            let suffixes: [String: ODataTarget.Suffix] = ["$count": .count, "$value": .value, "$ref": .references]
+            return ODataTarget(subject: place.subject, suffix: suffixes[segment])
         case (_, .entity(let set, let id, _)): return try await member(segment, of: set, id)
         case (_, .list(let set, let step)) where call.version == .v401 && !segment.hasPrefix("$"):
             return try await keyed(segment, set, step)
@@ -106,29 +106,29 @@ struct Navigator: Sendable {
     }
 
     /// Returns the entity for a key as its own segment (OData 4.01, URL Conventions, section 4.3.6).
-    private func keyed(_ segment: String, _ set: EntitySet, _ step: Place.Step?) async throws -> Place {
+    private func keyed(_ segment: String, _ set: EntitySet, _ step: ODataTarget.Step?) async throws -> ODataTarget {
         let id = try id(set.hasIntegerIDs ? segment : EdmLiteral.quoted(segment), set)
         if let step, try await !EntityReads(call).contains(id, set, step) { throw Refusal.missing }
-        return Place(subject: .entity(set, id, via: step))
+        return ODataTarget(subject: .entity(set, id, via: step))
     }
 
-    private func member(_ segment: String, of set: EntitySet, _ id: RecordID) async throws -> Place {
+    private func member(_ segment: String, of set: EntitySet, _ id: RecordID) async throws -> ODataTarget {
         let (name, inner) = ODataList.call(segment).map { ($0.name, $0.inner) } ?? (segment, nil)
         guard let link = set.link(name), let target = call.model.set(link.target) else {
             guard inner == nil, !name.hasPrefix("$") else { throw Self.unknown(segment) }
-            return Place(subject: .property(set, id, name))
+            return ODataTarget(subject: .property(set, id, name))
         }
-        let step = Place.Step(set: set, id: id, link: link)
+        let step = ODataTarget.Step(set: set, id: id, link: link)
         let entity: Entity? = created.contains(id) ? nil : try await EntityReads(call).found(set, id)
         if link.isCollection {
-            guard let inner, !inner.isEmpty else { return Place(subject: .list(target, within: step)) }
+            guard let inner, !inner.isEmpty else { return ODataTarget(subject: .list(target, within: step)) }
             let other = try self.id(inner, target)
             guard try await EntityReads(call).contains(other, target, step) else { throw Refusal.missing }
-            return Place(subject: .entity(target, other, via: step))
+            return ODataTarget(subject: .entity(target, other, via: step))
         }
         guard inner == nil else { throw Self.unknown(segment) }
-        guard let other = entity?.target(of: link) else { return Place(subject: .nothing(target, via: step)) }
-        return Place(subject: .entity(target, other, via: step))
+        guard let other = entity?.target(of: link) else { return ODataTarget(subject: .nothing(target, via: step)) }
+        return ODataTarget(subject: .entity(target, other, via: step))
     }
 
     private static func unknown(_ segment: String) -> Refusal {

@@ -71,3 +71,85 @@ public struct Simulation: Sendable {
             seed: story.seed, violation: outcome.violation ?? violation, story: small, trace: outcome.trace)
     }
 }
+
+/// Removes from a story everything that it does not need to fail: actions, faults, devices, and random choices without
+/// effect.
+struct StoryShrinker {
+    let simulation: Simulation
+    let invariant: SimulationInvariant
+
+    /// The largest number of plays for one story.
+    private static let mostTrials = 600
+
+    func shrink(_ story: SimulationStory) -> SimulationStory {
+        var best = story
+        var trials = 0
+        /// Accepts a smaller story if it still breaks the same invariant.
+        func accepts(_ candidate: SimulationStory) -> Bool {
+            trials += 1
+            guard trials <= Self.mostTrials, simulation.play(candidate).violation?.invariant == invariant else {
+                return false
+            }
+            best = candidate
+            return true
+        }
+        var isSmaller = true
+        while isSmaller, trials < Self.mostTrials {
+            isSmaller = false
+            var length = max(1, best.actions.count / 2)
+            while length >= 1 {
+                var start = 0
+                while start < best.actions.count {
+                    var candidate = best
+                    candidate.actions.removeSubrange(start..<min(start + length, best.actions.count))
+                    if accepts(candidate) { isSmaller = true } else { start += length }
+                }
+                length /= 2
+            }
+            for fault in best.setting.faults.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+                var candidate = best
+                candidate.setting.faults[fault] = nil
+                if accepts(candidate) { isSmaller = true }
+            }
+        }
+        for habit in best.setting.habits.sorted(by: { $0.rawValue < $1.rawValue }) {
+            var candidate = best
+            candidate.setting.habits.remove(habit)
+            _ = accepts(candidate)
+        }
+        for habit in best.setting.service.sorted(by: { $0.rawValue < $1.rawValue }) {
+            var candidate = best
+            candidate.setting.service.remove(habit)
+            _ = accepts(candidate)
+        }
+        for index in best.actions.indices {
+            var candidate = best
+            candidate.actions[index].isCalm = true
+            if !best.actions[index].isCalm { _ = accepts(candidate) }
+        }
+        for change in Self.simplifications {
+            var candidate = best
+            change(&candidate.setting)
+            // A server that accepts no batches never gets a group, which would be another fault.
+            // At the end nobody sends the operations of an earlier user, unless the setting hands devices over.
+            let isSound =
+                (candidate.setting.takesBatches
+                    || !candidate.actions.contains { [.group, .reconsider].contains($0.kind) })
+                && (candidate.setting.handsOver || !candidate.actions.contains { $0.kind == .handOver })
+            if candidate.setting != best.setting, isSound { _ = accepts(candidate) }
+        }
+        return best
+    }
+
+    private static let simplifications: [@Sendable (inout SimulationSetting) -> Void] = [
+        { $0.shuffles = false }, { $0.handler = 0 }, { $0.attempts = 1 }, { $0.queries = 1 }, { $0.grain = 1 },
+        { $0.serverPage = 50 }, { $0.devicePage = 50 }, { $0.skews = [] }, { $0.remembersRequests = false },
+        { $0.tracksChanges = false }, { $0.breaksTies = true }, { $0.offersDigests = false },
+        { $0.deletesForGood = false }, { $0.reconcileEvery = nil }, { $0.users = 1 }, { $0.usesTokens = false },
+        { $0.dependency = .none }, { $0.makesGroups = false }, { $0.takesBatches = false }, { $0.batchSize = 1 },
+        { $0.concurrency = 1 }, { $0.queuePart = 2000 }, { $0.makesTransactions = false },
+        { $0.reconsiders = false }, { $0.tidiesPages = false },
+        { $0.keepsApart = false }, { $0.handsOver = false }, { $0.hookMishaps = 0 },
+        { $0.store = 0 }, { $0.devices = 2 }, { $0.devices = 1 },
+    ]
+}

@@ -126,3 +126,55 @@ extension ServerWire {
         return text.hasPrefix(prefix) && !last.isEmpty && last.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 }
+
+extension ServerWire {
+    /// The Datasync Community Toolkit, versions 8 to 10: no version header, only PUT for changes, links without a path.
+    static let datasync = ServerWire(
+        name: "datasync", names: SystemNames(hidden: [SystemColumn.createdAt]), reserved: .ignored,
+        refusesUnknownColumns: true, patches: false, undelete: .put, tombstone: .gone,
+        list: .items(writesNulls: true), nextPage: .query, failure: .text, requiresContentType: true)
+}
+
+extension ServerWire {
+    /// Azure Mobile Services: system columns begin with two underscores and are sent only on request.
+    static let azureV1 = ServerWire(
+        name: "azure-v1", names: SystemNames(prefix: "__"), givesSystemColumnsOnRequest: true, showsIntegerIDs: true,
+        reserved: .refused,
+        refusesUnknownColumns: false, patches: true, undelete: .post, tombstone: .notFound, list: .array,
+        nextPage: .link, failure: .object, requiresContentType: false)
+}
+
+extension ServerWire {
+    /// Azure Mobile Apps, `ZUMO-API-VERSION` 2.0: with the answers of the Node and .NET servers.
+    static let azureV2 = ServerWire(
+        name: "azure-v2", names: SystemNames(), showsIntegerIDs: true, reserved: .refused, refusesUnknownColumns: false,
+        patches: true,
+        undelete: .post, tombstone: .notFound, list: .array, nextPage: .link, failure: .object,
+        requiresContentType: false, comparesVersionInBody: true, isLenient: true, showsKnownProperties: true)
+}
+
+extension ServerWire {
+    /// Azure Mobile Apps 5 and 6, `ZUMO-API-VERSION` 3.0: no `createdAt`, pages with an absolute link.
+    static let azureV3 = ServerWire(
+        name: "azure-v3", names: SystemNames(hidden: [SystemColumn.createdAt]), reserved: .ignored,
+        refusesUnknownColumns: true, patches: true, undelete: .patch, tombstone: .gone,
+        list: .items(writesNulls: false), nextPage: .absolute, failure: .problem, requiresContentType: true,
+        isLenient: true, showsKnownProperties: true)
+}
+
+extension ServerWire {
+    /// Tables in OData v2: the version is the entity tag, tombstones are hidden, and every property is declared.
+    static let odataV2 = odata("odata-v2", refusesUnknownColumns: true)
+
+    /// Tables in OData v4: as in v2, but with undeclared properties.
+    static let odataV4 = odata("odata-v4", refusesUnknownColumns: false)
+
+    private static func odata(_ name: String, refusesUnknownColumns: Bool) -> ServerWire {
+        ServerWire(
+            name: name, names: SystemNames(hidden: [SystemColumn.version, SystemColumn.deleted]), showsIntegerIDs: true,
+            reserved: .ignored, refusesUnknownColumns: refusesUnknownColumns, patches: true, undelete: .post,
+            tombstone: .notFound, list: .items(writesNulls: false), nextPage: .query, failure: .object,
+            requiresContentType: false, isLenient: true, showsKnownProperties: true, timeDigits: 7,
+            insertsOverTombstones: true)
+    }
+}

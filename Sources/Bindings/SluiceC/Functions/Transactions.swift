@@ -1,11 +1,8 @@
-internal import CSluice
-internal import Glibc
-internal import SluiceCore
-
 // The names are those of the header, which documents each function.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
 
 public import CSluice
+internal import Glibc
 internal import SluiceCore
 
 @c @implementation

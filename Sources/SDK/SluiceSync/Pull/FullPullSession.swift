@@ -60,6 +60,8 @@ struct FullPullSession: Sendable {
     private var asksForOne = false
     /// The number of rows read in the order of ids.
     private var followed = 0
+    /// The number of rows on the pages read in the order of ids, with those that cannot be stored.
+    private var shown = 0
     /// Whether there are no rows after the last id.
     private var isAtEnd = false
 
@@ -128,7 +130,7 @@ struct FullPullSession: Sendable {
     private mutating func takeByID(_ page: PullPage) -> PullEffect {
         if page.rows.isEmpty {
             // One row has no order, but if only one was requested there may be more.
-            if isProven || followed < (asksForOne ? 1 : 2) || checkedID == lastID { return finish(nil) }
+            if isProven || lastID == nil || shown < (asksForOne ? 1 : 2) || checkedID == lastID { return finish(nil) }
             isChecking = true
             isAtEnd = true
             return request()
@@ -144,6 +146,7 @@ struct FullPullSession: Sendable {
             return takeInPasses(PullPage(rows: []), storing: page)
         }
         followed += ids.count
+        shown += page.rows.count
         asksForOne = page.asked == 1
         if let last = ids.last {
             nextToLastID = ids.dropLast().last ?? lastID
@@ -154,7 +157,7 @@ struct FullPullSession: Sendable {
             skip += page.rows.count
         }
         isChecking =
-            !isProven && followed > 1 && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
+            !isProven && shown > 1 && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
         return commit(Array(page.rows.indices))
     }
 

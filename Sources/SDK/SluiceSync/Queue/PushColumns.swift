@@ -56,7 +56,8 @@ package struct PushColumns: Sendable, Hashable {
     /// copy has is the application's, and stays.
     func renewed(_ record: JSON, in table: String, seen: [JSON?], by live: JSON) -> JSON {
         var record = record
-        for name in serverSet[table] ?? [] where seen.contains(where: { $0?[name] == record[name] }) {
+        for name in serverSet[table] ?? [] {
+            guard let value = record[name], seen.contains(where: { $0?[name] == value }) else { continue }
             record[name] = live[name]
         }
         return record

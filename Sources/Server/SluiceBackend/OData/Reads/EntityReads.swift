@@ -74,7 +74,7 @@ struct EntityReads: Sendable {
         case .records(let records, let count, let more):
             var list = EntityList(entities: try entities(records, set, options), count: count)
             if let more, let base {
-                let place: SkipToken.ODataTarget =
+                let place: SkipToken.Start =
                     options.isInOrderOfIDs && !list.entities.isEmpty
                     ? .after(list.entities[list.entities.count - 1].id) : .rows(query.skip + more)
                 let token = SkipToken(place, top: query.top.map { $0 - more })

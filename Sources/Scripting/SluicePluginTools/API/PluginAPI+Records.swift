@@ -47,7 +47,10 @@ extension PluginAPI {
         members: [
             field("table", "string", "The table."), field("id", "string", "The record's id."),
             field("kind", "string", "What the change does."),
-            field("status", "integer", "`409` or `412`; `404` and `410` for what is gone; `500` for a repeated creation that an OData service failed while it has the row."),
+            field(
+                "status", "integer",
+                "`409` or `412`; `404` and `410` for what is gone; `500` for a repeated creation that an OData service "
+                    + "failed while it has the row."),
             field("attempt", "integer", "How often it was sent."), field("operation", "string", "The operation's id."),
             field("queued_at", "string", "When the change was made."),
             field(

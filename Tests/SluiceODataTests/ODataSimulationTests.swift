@@ -50,7 +50,7 @@ struct ODataSimulationTests {
     @Test("a story keeps its service when it was kept as JSON", arguments: 0...1)
     func asJSON(_ wire: Int) throws {
         let stories = (1...20 as ClosedRange<UInt64>).map { simulation(wire).story(of: $0) }
-        let played = ServiceHabit.allCases
+        let played = ServiceTrait.allCases
         #expect(Set(stories.flatMap(\.setting.service)) == Set(played))
         for story in stories {
             #expect(try SimulationStory(json: JSON(parsing: Array(story.json.description.utf8))) == story)

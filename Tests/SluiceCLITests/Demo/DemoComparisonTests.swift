@@ -70,7 +70,7 @@ import Testing
 
     @Test("how many records are expected follows edits and decisions: deleted, brought back, and kept on a device")
     func ledger() {
-        func ruling(_ id: RecordID, _ verdict: String?) -> DemoReferee.Ruling {
+        func ruling(_ id: RecordID, _ verdict: String?) -> DemoHandler.Ruling {
             .init(
                 recordID: id, status: 412, fields: [], judge: "", verdict: verdict, reason: nil, passed: nil,
                 isDeletion: verdict == "delete")

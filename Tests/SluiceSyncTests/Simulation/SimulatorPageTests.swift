@@ -63,7 +63,7 @@ struct SimulatorPageTests {
         }
         let good = report {
             $0.rules = [holds]
-            $0.habits = []
+            $0.traits = []
         }
         #expect(good.failures.isEmpty, "\(good)")
         let broken = SimulationRule("nothing is left") { end in end.server("items").isEmpty ? nil : "something is" }

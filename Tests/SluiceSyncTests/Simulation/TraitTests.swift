@@ -18,7 +18,7 @@ struct TraitTests {
             #expect((50...160).contains(settings.filter(has).count), "\(name)")
         }
         for fault in StoryGenerator.plainFaults { share(fault.rawValue) { $0.faults[fault] != nil } }
-        for habit in StoryGenerator.plainHabits { share(habit.rawValue) { $0.habits.contains(habit) } }
+        for trait in StoryGenerator.plainTraits { share(trait.rawValue) { $0.traits.contains(trait) } }
         share("reconsiders") { $0.reconsiders }
         share("tidiesPages") { $0.tidiesPages }
     }

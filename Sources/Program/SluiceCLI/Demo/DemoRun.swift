@@ -3,7 +3,7 @@ internal import Sluice
 internal import SluiceLua
 
 /// Tells the main story step by step: pull, work offline, push, decide a conflict, pull, compare.
-struct DemoStory {
+struct DemoRun {
     let rows: Int
     let folder: DemoFolder
     let narrator: Narrator
@@ -80,7 +80,7 @@ struct DemoStory {
             let result = try await device.context.push()
             if let error = result.error { throw error }
             pushed.append((device.name, result.applied, result.conflicts, result.remaining))
-            for ruling in device.referee.rulings { tell(ruling, device) }
+            for ruling in device.handler.rulings { tell(ruling, device) }
             for held in result.failures {
                 let reason = Plain.line(held.failure?.message ?? "")
                 narrator.bad("\(pad(device.name))\(held.recordID) stays in the queue: \(reason)")
@@ -102,7 +102,7 @@ struct DemoStory {
         let comparison = try await compare(backend, devices, &ledger)
         return DemoFacts(
             rows: rows, endpoint: backend.endpoint, pulled: pulled, offline: offline, pushed: pushed,
-            rulings: devices.flatMap(\.referee.rulings), comparison: comparison, seconds: 0,
+            rulings: devices.flatMap(\.handler.rulings), comparison: comparison, seconds: 0,
             folder: folder.isKept ? folder.path : nil,
             encryption: encryption)
     }
@@ -113,7 +113,7 @@ struct DemoStory {
         return Plain.line(error.message) + (isRefused ? ": connection refused" : "")
     }
 
-    private func tell(_ ruling: DemoReferee.Ruling, _ device: DemoDevice) {
+    private func tell(_ ruling: DemoHandler.Ruling, _ device: DemoDevice) {
         narrator.bad("\(pad(device.name))conflict (\(ruling.status)) on \(ruling.recordID): \(Self.words(of: ruling))")
         let table = TextTable(
             head: ["field", "before", "server", device.name, "decided"],
@@ -125,13 +125,13 @@ struct DemoStory {
     }
 
     /// Names the deciding handler, and those that passed the conflict on.
-    private static func words(of ruling: DemoReferee.Ruling) -> String {
+    private static func words(of ruling: DemoHandler.Ruling) -> String {
         let passed = ruling.passed.map { "\(Plain.line($0)); " } ?? ""
         guard let verdict = ruling.verdict else { return "\(passed)\(ruling.judge) decides, field by field" }
         return "\(passed)\(ruling.judge) answers \(verdict)" + (ruling.reason.map { ": \(Plain.line($0))" } ?? "")
     }
 
-    private static func verdict(_ field: DemoReferee.Field, _ device: String) -> String {
+    private static func verdict(_ field: DemoHandler.Field, _ device: String) -> String {
         switch field.winner {
         case .client: "\(device)'s (\(field.reason))"
         case .server: "server's (\(field.reason))"
@@ -143,7 +143,7 @@ struct DemoStory {
         _ backend: DemoBackend, _ devices: [DemoDevice], _ ledger: inout DemoLedger
     ) async throws -> DemoComparison {
         narrator.step("The three copies are compared: the stores by the sqlite3 program, the server by plain HTTP.")
-        let rulings = devices.flatMap(\.referee.rulings).sorted { $0.at < $1.at }
+        let rulings = devices.flatMap(\.handler.rulings).sorted { $0.at < $1.at }
         for ruling in rulings { ledger.follow(ruling) }
         let apart = devices.reduce(into: Set<RecordID>()) { $0.formUnion($1.notes.apart) }
         let expected = ledger.expected(of: rows, apart: apart)
@@ -222,7 +222,7 @@ extension Duration {
 }
 
 /// Describes the plugins of the demo.
-extension DemoStory {
+extension DemoRun {
     /// Reports a device's plugin decisions since the last call.
     func tellNotes(_ device: DemoDevice) {
         for line in device.notes.take() { narrator.bad("\(pad(device.name))\(line)") }

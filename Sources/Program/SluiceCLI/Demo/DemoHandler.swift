@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// A change by one side alone is taken from that side. If both changed a text, the longer one wins; else the server's
 /// value does.
-final class DemoReferee: ConflictHandler {
+final class DemoHandler: ConflictHandler {
     /// The decision about one field.
     struct Field: Sendable {
         var name: PropertyName

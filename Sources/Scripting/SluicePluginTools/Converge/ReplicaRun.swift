@@ -2,7 +2,7 @@ internal import SluiceCore
 internal import SluiceLua
 
 /// A server and a few replicas that edit one record, push and pull in random order, until nothing is left to do.
-struct ReplicaStory {
+struct ReplicaRun {
     /// A replica's copy of the record.
     struct Replica {
         /// The local record; nil if it is deleted.

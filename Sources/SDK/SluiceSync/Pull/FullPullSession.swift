@@ -158,8 +158,8 @@ struct FullPullSession: Sendable {
         } else {
             skip += page.rows.count
         }
-        isChecking =
-            !isProven && (shown > 1 || asksForOne) && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
+        let isOpen = !isProven && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
+        isChecking = isOpen && (shown > 1 || asksForOne)
         return commit(Array(page.rows.indices))
     }
 

@@ -111,8 +111,8 @@ extension OracleState {
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
             stands(operation.id, after: author), !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
-            !undecidable.contains(operation.id), !mayBePast(authors[version], conflict), !bringsOthers(version, conflict, on: device),
-            !sendsFormerAuthor(conflict), !hidesFields(of: conflict)
+            !undecidable.contains(operation.id), !mayBePast(authors[version], conflict),
+            !bringsOthers(version, conflict, on: device), !sendsFormerAuthor(conflict), !hidesFields(of: conflict)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands after")

@@ -140,9 +140,13 @@ struct FullPullSession: Sendable {
         let all = page.rows.map(\.id)
         if ids.isEmpty, let end = endOfRepeats(page) { return end }
         previous = all
-        // The first page had one row, although more were requested, so the step over it was not checked.
-        let isUnchecked = !isProven && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
-        guard !isUnchecked, IDOrder.isAscending((lastID.map { [$0] } ?? []) + ids) else {
+        if isUnchecked {
+            // The first page had one row, although more were requested: its order is checked, and this page requested
+            // again.
+            (isChecking, previous) = (true, [])
+            return request()
+        }
+        guard IDOrder.isAscending((lastID.map { [$0] } ?? []) + ids) else {
             way = .passes
             (skip, previous) = (0, [])
             return takeInPasses(PullPage(rows: []), storing: page)
@@ -158,9 +162,13 @@ struct FullPullSession: Sendable {
         } else {
             skip += page.rows.count
         }
-        let isOpen = !isProven && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
-        isChecking = isOpen && (shown > 1 || asksForOne)
+        isChecking = isUnchecked && (shown > 1 || asksForOne)
         return commit(Array(page.rows.indices))
+    }
+
+    /// Whether the step from the last id to the next page is not proven to lose no row.
+    private var isUnchecked: Bool {
+        !isProven && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
     }
 
     /// Takes the answer to a check of the order. It continues in passes unless the rows come in the opposite order from

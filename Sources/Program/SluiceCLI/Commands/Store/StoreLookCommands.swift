@@ -72,17 +72,7 @@ struct StoreCheckCommand: StoreFileCommand {
     func outcome(of store: SQLiteStore) async throws -> Outcome {
         let problems = try await store.check()
         var outcome = Outcome(
-            json: [
-                "problems": JSON(
-                    problems.map { problem -> JSON in
-                        [
-                            "kind": JSON(problem.kind.rawValue), "message": JSON(problem.message),
-                            "table": problem.table.map { JSON($0) } ?? .null,
-                            "record": problem.recordID.map { JSON($0) } ?? .null,
-                            "operation": problem.operationID.map { JSON($0) } ?? .null,
-                        ]
-                    })
-            ],
+            json: ["problems": JSON(printing: problems)],
             text: problems.isEmpty ? ["the store is sound"] : problems.map { Plain.line("\($0)") })
         if !problems.isEmpty {
             outcome.add(

@@ -38,15 +38,14 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         [
             "seeds": JSON(seeds), "steps": JSON(counts.steps), "actions": JSON(counts.actions),
             "requests": JSON(counts.requests), "commits": JSON(counts.commits), "crashes": JSON(counts.crashes),
-            "faults": JSON(
-                members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
+            "faults": JSON(printing: faults),
             "hash": JSON(Self.hexadecimal(hash)), "violations": JSON(failures.count),
             "failures": JSON(
                 failures.map { failure -> JSON in
                     [
                         "seed": JSON("\(failure.seed)"), "invariant": JSON(failure.violation.invariant.rawValue),
                         "message": JSON(failure.violation.message), "story": failure.story.json,
-                        "trace": JSON(failure.trace.map { JSON($0) }),
+                        "trace": JSON(printing: failure.trace),
                     ]
                 }),
         ]

@@ -14,11 +14,10 @@ struct StatusCommand: OutcomeCommand {
             let status = try await session.context.status()
             let tables = try await TableStatus.all(in: session, status.cursors)
             let quarantined = try await session.context.quarantine().count
-            let json: JSON = [
-                "pending": JSON(status.pending), "inFlight": JSON(status.inFlight), "parked": JSON(status.parked),
-                "dead": JSON(status.dead), "ofOthers": JSON(status.ofOthers), "quarantined": JSON(quarantined),
-                "cursors": JSON(status.cursors.map(\.json)), "tables": JSON(tables.map(\.json)),
-            ]
+            let json = status.counts.setting([
+                "quarantined": JSON(quarantined), "cursors": JSON(printing: status.cursors),
+                "tables": JSON(tables.map(\.json)),
+            ])
             let counts = [
                 (status.pending, "pending"), (status.inFlight, "in flight"), (status.parked, "parked"),
                 (status.dead, "dead"),

@@ -1,13 +1,15 @@
 internal import Sluice
 
 /// Compares the copies field by field, and counts the compared fields.
-struct DemoComparison {
+struct DemoComparison: Encodable {
     /// A field that differs between copies.
-    struct Difference {
+    struct Difference: Encodable {
         var recordID: RecordID
         var field: String
         /// The values, copy by copy.
         var values: [String?]
+
+        private enum CodingKeys: String, CodingKey { case recordID = "record", field, values }
     }
 
     /// The number of compared records.
@@ -18,6 +20,8 @@ struct DemoComparison {
     private(set) var copies = 0
     /// The first differences; the search stops after these.
     private(set) var differences: [Difference] = []
+
+    private enum CodingKeys: CodingKey { case copies, rows, apart, fields, differences }
 
     var isEqual: Bool { differences.isEmpty && rows + apart > 0 }
 

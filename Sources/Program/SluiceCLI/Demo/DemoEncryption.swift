@@ -4,15 +4,11 @@ internal import Sluice
 /// The demo's encrypted stores: searches their files, and decrypts a copy for comparison.
 struct DemoEncryption {
     /// The texts searched in the devices' files, and the number of places in which they were found.
-    struct Facts {
+    struct Facts: Encodable {
         var files = 0
         var bytes = 0
         var words = 0
         var found = 0
-
-        var json: JSON {
-            ["files": JSON(files), "bytes": JSON(bytes), "words": JSON(words), "found": JSON(found)]
-        }
     }
 
     let folder: DemoFolder

@@ -1,5 +1,4 @@
 internal import Sluice
-internal import SluiceLua
 
 /// The demo's results, for `--json`.
 struct DemoFacts {
@@ -22,8 +21,8 @@ struct DemoFacts {
 
     var json: JSON {
         var json = story
-        if !plugins.isEmpty { json["plugins"] = JSON(plugins.map(Self.json)) }
-        if let encryption { json["encryption"] = encryption.json }
+        if !plugins.isEmpty { json["plugins"] = JSON(printing: plugins) }
+        if let encryption { json["encryption"] = JSON(printing: encryption) }
         return json
     }
 
@@ -40,49 +39,9 @@ struct DemoFacts {
                         "remaining": JSON($0.remaining),
                     ] as JSON
                 }),
-            "conflicts": JSON(rulings.map(Self.json)), "comparison": comparisonJSON,
+            "conflicts": JSON(printing: rulings), "comparison": JSON(printing: comparison),
             "equal": JSON(comparison.isEqual), "seconds": JSON((seconds * 1000).rounded() / 1000),
-            "folder": folder.map { JSON($0) } ?? .null,
-        ]
-    }
-
-    private var comparisonJSON: JSON {
-        [
-            "copies": JSON(comparison.copies), "rows": JSON(comparison.rows),
-            "apart": JSON(comparison.apart), "fields": JSON(comparison.fields),
-            "differences": JSON(
-                comparison.differences.map { difference in
-                    [
-                        "record": JSON(difference.recordID), "field": JSON(difference.field),
-                        "values": JSON(difference.values.map { $0.map { JSON($0) } ?? .null }),
-                    ] as JSON
-                }),
-        ]
-    }
-
-    private static func json(_ line: DemoPlugins.Line) -> JSON {
-        func counts(_ counts: [String: Int]) -> JSON {
-            JSON(members: counts.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) })
-        }
-        return [
-            "plugin": JSON(line.plugin), "hook": JSON(line.hook.rawValue), "calls": counts(line.calls),
-            "decisions": counts(line.decisions),
-        ]
-    }
-
-    private static func json(_ ruling: DemoHandler.Ruling) -> JSON {
-        let fields = ruling.fields.map { field in
-            [
-                "field": JSON(field.name), "base": field.base ?? .null, "server": field.server ?? .null,
-                "client": field.client ?? .null, "decided": field.decided ?? .null,
-                "winner": field.winner.map { $0 == .client ? "client" : "server" } ?? .null,
-                "reason": JSON(field.reason),
-            ] as JSON
-        }
-        return [
-            "record": JSON(ruling.recordID), "status": JSON(ruling.status), "judge": JSON(ruling.judge),
-            "verdict": ruling.verdict.map { JSON($0) } ?? .null, "reason": ruling.reason.map { JSON($0) } ?? .null,
-            "passed": ruling.passed.map { JSON($0) } ?? .null, "fields": JSON(fields),
+            "folder": JSON(printing: folder),
         ]
     }
 }

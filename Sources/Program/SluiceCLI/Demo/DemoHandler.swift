@@ -9,7 +9,7 @@ internal import Synchronization
 /// value does.
 final class DemoHandler: ConflictHandler {
     /// The decision about one field.
-    struct Field: Sendable {
+    struct Field: Sendable, Encodable {
         var name: PropertyName
         var base: JSON?
         var server: JSON?
@@ -19,10 +19,14 @@ final class DemoHandler: ConflictHandler {
         /// The side whose value it is; nil for another value.
         var winner: FieldMerge.Side?
         var reason: String
+
+        private enum CodingKeys: String, CodingKey {
+            case name = "field", base, server, client, decided, winner, reason
+        }
     }
 
     /// One conflict and its decision.
-    struct Ruling: Sendable {
+    struct Ruling: Sendable, Encodable {
         var recordID: RecordID
         var status: Int
         var fields: [Field]
@@ -37,6 +41,10 @@ final class DemoHandler: ConflictHandler {
         var isDeletion = false
         /// The time of the decision.
         let at = ContinuousClock.now
+
+        private enum CodingKeys: String, CodingKey {
+            case recordID = "record", status, judge, verdict, reason, passed, fields
+        }
 
         /// Whether the decision leads to a record.
         var isDecided: Bool { verdict == nil }

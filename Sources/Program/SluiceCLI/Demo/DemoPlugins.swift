@@ -6,7 +6,7 @@ internal import SluicePluginTools
 /// The plugins that take part in the demo with all their hooks: those of a policy, or a single one.
 struct DemoPlugins: Sendable {
     /// The calls of one plugin's hook on both devices.
-    struct Line: Sendable {
+    struct Line: Sendable, Encodable {
         var plugin: String
         var hook: HookKind
         /// The number of finished calls by outcome: `ok`, or the reason of the failure.

@@ -2,7 +2,7 @@ internal import Sluice
 internal import SluiceDaemon
 
 /// The report of a failure to a person or a script: one line on standard error, one object with `--json`.
-struct CommandFailure: Error {
+struct CommandFailure: Error, JSONPrinted {
     var status: ExitStatus
     /// The reason as a code to match on.
     var code: String
@@ -12,6 +12,11 @@ struct CommandFailure: Error {
     var recordID: RecordID?
     /// The status of the server's answer.
     var httpStatus: Int?
+
+    /// The members of `error` in a JSON document.
+    private enum CodingKeys: String, CodingKey {
+        case code, message, table, recordID = "record", httpStatus = "status"
+    }
 
     init(
         _ status: ExitStatus, _ code: String, _ message: String, table: String? = nil, recordID: RecordID? = nil,
@@ -70,13 +75,5 @@ struct CommandFailure: Error {
         if let httpStatus { place.append("status \(httpStatus)") }
         let text = message + (place.isEmpty ? "" : " (\(place.joined(separator: ", ")))")
         return "sluice: \(Plain.line(text))"
-    }
-
-    /// The failure as the member `error` of a JSON document.
-    var json: JSON {
-        [
-            "code": JSON(code), "message": JSON(message), "table": table.map { JSON($0) } ?? .null,
-            "record": recordID.map { JSON($0) } ?? .null, "status": httpStatus.map { JSON($0) } ?? .null,
-        ]
     }
 }

@@ -1,8 +1,8 @@
-package import Sluice
+internal import Sluice
 
 /// One result of an examination, with advice.
-package struct Finding: Sendable, Hashable {
-    package enum Grade: String, Sendable, Hashable, CaseIterable {
+package struct Finding: Sendable, Hashable, JSONPrinted {
+    package enum Grade: String, Sendable, Hashable, CaseIterable, Encodable {
         /// Nothing is wrong.
         case good
         /// Works, and should be looked at.
@@ -12,7 +12,7 @@ package struct Finding: Sendable, Hashable {
     }
 
     /// The area of a fault; each has its own exit code, for scripts.
-    package enum Area: String, Sendable, Hashable, CaseIterable {
+    package enum Area: String, Sendable, Hashable, CaseIterable, Encodable {
         case machine, store, network, access, queue, server
     }
 
@@ -27,12 +27,5 @@ package struct Finding: Sendable, Hashable {
 
     package init(_ area: Area, _ subject: String, _ grade: Grade, _ text: String, advice: String? = nil) {
         (self.area, self.subject, self.grade, self.text, self.advice) = (area, subject, grade, text, advice)
-    }
-
-    package var json: JSON {
-        [
-            "area": JSON(area.rawValue), "subject": JSON(subject), "grade": JSON(grade.rawValue), "text": JSON(text),
-            "advice": advice.map { JSON($0) } ?? .null,
-        ]
     }
 }

@@ -33,7 +33,7 @@ final class Inspection: Sendable {
 
 /// The size, the waiting operations and the delay of each store, every five seconds of the last hour.
 final class Figures: Sendable {
-    private struct Sample {
+    private struct Sample: Encodable {
         var at: Timestamp
         var bytes: Int64
         var waiting: Int
@@ -84,17 +84,7 @@ final class Figures: Sendable {
     var json: JSON {
         let samples = samples.withLock { $0 }
         let endpoints = samples.keys.sorted().map { name -> JSON in
-            [
-                "endpoint": JSON(name),
-                "samples": JSON(
-                    (samples[name] ?? []).map { sample -> JSON in
-                        [
-                            "at": JSON(sample.at.description), "bytes": JSON(sample.bytes),
-                            "waiting": JSON(sample.waiting), "held": JSON(sample.held),
-                            "lag": sample.lag.map { JSON($0) } ?? .null,
-                        ]
-                    }),
-            ]
+            ["endpoint": JSON(name), "samples": JSON(printing: samples[name] ?? [])]
         }
         return ["endpoints": JSON(endpoints)]
     }

@@ -80,13 +80,10 @@ struct PluginsView: Sendable {
             let done = figures.hooks[plan.name]?[hook.kind.rawValue]
             let calls = done?.calls.values.reduce(0, +) ?? 0
             let (fuel, elapsed) = (done?.fuel ?? 0, done?.elapsed ?? .zero)
-            func counts(_ counts: [String: Int]) -> JSON {
-                JSON(members: counts.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) })
-            }
             return [
                 "hook": JSON(hook.kind.rawValue), "calls": JSON(calls),
-                "errors": counts(done?.calls.filter { $0.key != "ok" } ?? [:]),
-                "decisions": counts(done?.decisions ?? [:]),
+                "errors": JSON(printing: done?.calls.filter { $0.key != "ok" } ?? [:]),
+                "decisions": JSON(printing: done?.decisions ?? [:]),
                 "fuel": JSON(calls == 0 ? 0 : fuel / calls), "budget": JSON(hook.budget.fuel),
                 "milliseconds": JSON(calls == 0 ? 0 : Double(elapsed.wholeNanoseconds) / 1e6 / Double(calls)),
                 "isOpen": JSON(done?.isBreakerOpen ?? false),

@@ -104,10 +104,7 @@ extension Installation {
             let status = try await session.context.status()
             json["phase"] = JSON(gate.isPaused && !status.phase.isAtWork ? "paused" : status.phase.word)
             if !gate.isPaused, case .waiting(let until) = status.phase { json["waitsUntil"] = JSON("\(until)") }
-            json["queue"] = [
-                "pending": JSON(status.pending), "inFlight": JSON(status.inFlight), "parked": JSON(status.parked),
-                "dead": JSON(status.dead), "ofOthers": JSON(status.ofOthers),
-            ]
+            json["queue"] = status.counts
         } catch {
             json["error"] = JSON(CommandText.reason(error))
         }

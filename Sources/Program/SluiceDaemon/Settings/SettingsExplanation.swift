@@ -3,19 +3,12 @@ package import SluiceCore
 /// The effective configuration as text and as JSON: each value with its origin; of a secret the origin only.
 package enum SettingsExplanation {
     /// One value.
-    package struct Line: Sendable, Hashable {
+    package struct Line: Sendable, Hashable, JSONPrinted {
         package var key: String
         /// Nil for a secret, and for a setting without a value.
         package var value: String?
         package var origin: String
         package var about: String
-
-        package var json: JSON {
-            [
-                "key": JSON(key), "value": value.map { JSON($0) } ?? .null, "origin": JSON(origin),
-                "about": JSON(about),
-            ]
-        }
     }
 
     /// The values of each endpoint, then the daemon's.

@@ -109,9 +109,9 @@ extension SQLiteConnection {
 }
 
 /// The properties and contents of a store's file.
-public struct StoreInfo: Sendable, Hashable {
+public struct StoreInfo: Sendable, Hashable, Encodable {
     /// A table of the store.
-    public struct Table: Sendable, Hashable {
+    public struct Table: Sendable, Hashable, Encodable {
         /// The table's name.
         public var name: String
         /// The number of its records.
@@ -122,6 +122,8 @@ public struct StoreInfo: Sendable, Hashable {
         public var indexes: Int
         /// Whether it is one of the engine's own tables.
         public var isOwn: Bool
+
+        private enum CodingKeys: String, CodingKey { case name, records, columns, indexes, isOwn = "own" }
     }
 
     /// The store's path, without symbolic links.
@@ -142,4 +144,9 @@ public struct StoreInfo: Sendable, Hashable {
     public var isReadableByOthers: Bool
     /// The tables, by name.
     public var tables: [Table]
+
+    private enum CodingKeys: String, CodingKey {
+        case path, format, isEncrypted = "encrypted", library, size, free, log
+        case isReadableByOthers = "readableByOthers", tables
+    }
 }

@@ -122,9 +122,9 @@ package struct StoreConsistency {
 }
 
 /// An inconsistency in a store: its kind and its place.
-public struct StoreProblem: Sendable, Hashable, CustomStringConvertible {
+public struct StoreProblem: Sendable, Hashable, CustomStringConvertible, JSONPrinted {
     /// The kind of inconsistency.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+    public enum Kind: String, Sendable, Hashable, CaseIterable, Encodable {
         /// The file is damaged.
         case damagedFile
         /// A row of the engine's own tables cannot be read.
@@ -151,6 +151,10 @@ public struct StoreProblem: Sendable, Hashable, CustomStringConvertible {
     public var recordID: RecordID?
     /// The operation concerned.
     public var operationID: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case kind, message, table, recordID = "record", operationID = "operation"
+    }
 
     /// A problem.
     public init(

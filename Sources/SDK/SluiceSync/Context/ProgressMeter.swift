@@ -1,3 +1,4 @@
+public import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
@@ -50,9 +51,9 @@ final class ProgressMeter: ExchangeMeter {
 }
 
 /// The progress of a push or a pull.
-public struct SyncProgress: Sendable, Hashable {
+public struct SyncProgress: Sendable, Hashable, JSONPrinted {
     /// The kind of work.
-    public enum Step: String, Sendable, Hashable, CaseIterable {
+    public enum Step: String, Sendable, Hashable, CaseIterable, Encodable {
         /// A push.
         case pushing
         /// A pull.

@@ -20,7 +20,7 @@ public struct SyncStatus: Sendable, Hashable {
     public var cursors: [CursorStatus] = []
 
     /// The position of one named query.
-    public struct CursorStatus: Sendable, Hashable {
+    public struct CursorStatus: Sendable, Hashable, JSONPrinted {
         /// The table.
         public var table: String
         /// The query's name.
@@ -32,6 +32,8 @@ public struct SyncStatus: Sendable, Hashable {
         public var grade: PullGrade
         /// The time of the last pull, by this machine's clock; nil where it was not noted.
         public var pulledAt: Timestamp?
+
+        private enum CodingKeys: String, CodingKey { case table, name = "query", updatedAt, grade }
     }
 
     /// The number of operations that need someone's attention.
@@ -70,18 +72,14 @@ extension SyncContext {
 extension SyncStatus {
     /// The phase, the counts and the cursors.
     package var json: JSON {
-        phase.json.setting([
-            "pending": JSON(pending), "inFlight": JSON(inFlight), "parked": JSON(parked), "dead": JSON(dead),
-            "ofOthers": JSON(ofOthers), "cursors": JSON(cursors.map(\.json)),
-        ])
+        phase.json.setting(counts).setting(["cursors": JSON(printing: cursors)])
     }
-}
 
-extension SyncStatus.CursorStatus {
-    /// The table, the query's name, its time and its grade.
-    package var json: JSON {
+    /// The numbers of operations.
+    package var counts: JSON {
         [
-            "table": JSON(table), "query": JSON(name), "updatedAt": JSON(updatedAt), "grade": JSON(grade.rawValue),
+            "pending": JSON(pending), "inFlight": JSON(inFlight), "parked": JSON(parked), "dead": JSON(dead),
+            "ofOthers": JSON(ofOthers),
         ]
     }
 }
@@ -97,16 +95,6 @@ extension SyncPhase {
         case .waiting(let until): ["phase": "waiting", "until": JSON(until.description)]
         case .needsAttention(let count): ["phase": "needsAttention", "count": JSON(count)]
         }
-    }
-}
-
-extension SyncProgress {
-    /// The step with its counts.
-    package var json: JSON {
-        [
-            "step": JSON(step.rawValue), "table": table.map { JSON($0) } ?? .null, "rows": JSON(rows),
-            "bytes": JSON(bytes), "total": total.map { JSON($0) } ?? .null,
-        ]
     }
 }
 

@@ -23,7 +23,7 @@ public protocol ConflictHandler: Sendable {
 }
 
 /// The treatment of a conflict that no handler decides.
-public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
+public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// The operation waits, visible in the queue, until someone decides.
     case hold
     /// The server's record stands.

@@ -37,7 +37,7 @@ package struct CursorPosition: Sendable, Hashable {
 
 /// The method by which a named pull follows the server's changes. The pull detects the server's abilities; every method
 /// skips no row.
-public enum PullGrade: String, Sendable, Hashable, CaseIterable {
+public enum PullGrade: String, Sendable, Hashable, CaseIterable, Encodable {
     /// By tokens issued by the server in commit order.
     case changeTokens
     /// By time of change and id together.

@@ -6,7 +6,7 @@ public import SluiceBase
 /// winner. A record that one side deleted goes to the next handler.
 public struct FieldMerge: ConflictHandler {
     /// The winner of a field that both sides changed.
-    public enum Side: Sendable, Hashable {
+    public enum Side: String, Sendable, Hashable, Encodable {
         /// The local value.
         case client
         /// The server's value.

@@ -3,7 +3,7 @@ public import SluiceBase
 /// A server row that could not be stored, with the reason. It stopped neither its page nor the pull. The entry is
 /// removed when the server sends the row in a valid form. The commit of a page writes the entries;
 /// ``SyncContext/quarantine(table:)`` lists them.
-public struct QuarantinedRow: Sendable, Hashable, Identifiable {
+public struct QuarantinedRow: Sendable, Hashable, Identifiable, JSONPrinted {
     /// The entry's id.
     public let id: RecordID
     /// The table.
@@ -16,6 +16,8 @@ public struct QuarantinedRow: Sendable, Hashable, Identifiable {
     public let raw: String
     /// The time of its last arrival, by the local clock.
     public let at: Timestamp
+
+    private enum CodingKeys: String, CodingKey { case id, table, recordID = "record", reason, raw, at }
 
     static let mostRawBytes = 65_536
 

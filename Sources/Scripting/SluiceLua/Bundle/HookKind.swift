@@ -2,7 +2,7 @@
 ///
 /// This folder alone holds the differences between hooks: the chain, whether the hook may wait, its limits, the effect
 /// of a failure, and its decisions.
-public enum HookKind: String, Sendable, Hashable, CaseIterable {
+public enum HookKind: String, Sendable, Hashable, CaseIterable, Encodable {
     /// Around one HTTP exchange.
     case filter
     /// A request before it is sent.

@@ -230,9 +230,9 @@ extension ConfigSchema {
 /// The result of a bundle's check.
 public struct CheckReport: ToolReport {
     /// An error, or a note for the author.
-    public struct Finding: Sendable, Hashable {
+    public struct Finding: Sendable, Hashable, Encodable {
         /// The severity of a finding.
-        public enum Severity: String, Sendable, Hashable {
+        public enum Severity: String, Sendable, Hashable, Encodable {
             /// The plugin does not work.
             case error
             /// The plugin works, but something is unusual.
@@ -264,16 +264,7 @@ public struct CheckReport: ToolReport {
 
     /// The report as JSON.
     public var json: JSON {
-        [
-            "plugin": JSON(plugin), "good": JSON(isGood),
-            "findings": JSON(
-                findings.map { finding in
-                    [
-                        "severity": JSON(finding.severity.rawValue), "place": JSON(finding.place),
-                        "message": JSON(finding.message),
-                    ]
-                }),
-        ]
+        ["plugin": JSON(plugin), "good": JSON(isGood), "findings": JSON(printing: findings)]
     }
 
     mutating func error(_ place: String, _ message: String) {

@@ -257,7 +257,7 @@ public struct ConvergenceReport: ToolReport {
         [
             "plugin": JSON(plugin), "seed": JSON("\(seed)"), "conflicts": JSON(conflicts), "stories": JSON(stories),
             "held": JSON(held), "good": JSON(isGood),
-            "decisions": JSON(members: decisions.sorted { $0.key < $1.key }.map { ($0.key, JSON($0.value)) }),
+            "decisions": JSON(printing: decisions),
             "exempt": JSON(
                 members: exempt.sorted { $0.key < $1.key }.map { name, field in
                     (name, ["reason": JSON(field.reason), "count": JSON(field.count)] as JSON)

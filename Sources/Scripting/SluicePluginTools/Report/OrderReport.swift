@@ -4,7 +4,7 @@ public import SluiceLua
 /// The chains of a deployment in calling order, with the reason for each link's place.
 public struct OrderReport: ToolReport {
     /// A link of a chain.
-    public struct Link: Sendable, Hashable {
+    public struct Link: Sendable, Hashable, Encodable {
         /// Its place, from 1.
         public var place: Int
         /// The name of the plugin, or of another link.
@@ -17,6 +17,10 @@ public struct OrderReport: ToolReport {
         public var isAsked: Bool?
         /// Whether it runs as a shadow, without effect.
         public var isShadow: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case place, name, hooks, why, isAsked = "asked", isShadow = "shadow"
+        }
     }
 
     /// The chains with at least one plugin.
@@ -108,20 +112,5 @@ public struct OrderReport: ToolReport {
     }
 
     /// The report as JSON.
-    public var json: JSON {
-        JSON(
-            members: chains.map { chain, links in
-                (
-                    chain.rawValue,
-                    JSON(
-                        links.map { link in
-                            [
-                                "place": JSON(link.place), "name": JSON(link.name),
-                                "hooks": JSON(link.hooks.map { JSON($0) }), "why": JSON(link.why),
-                                "asked": link.isAsked.map { JSON($0) } ?? .null, "shadow": JSON(link.isShadow),
-                            ]
-                        })
-                )
-            })
-    }
+    public var json: JSON { JSON(members: chains.map { ($0.rawValue, JSON(printing: $1)) }) }
 }

@@ -180,4 +180,25 @@ struct JSONCodingTests {
         #expect(try encoder.encode(Timestamp(ticks: 1)) == "1970-01-01T00:00:00.0000001Z")
         #expect(throws: DecodingError.self) { try JSONRecordDecoder().decode(Timestamp.self, from: "yesterday") }
     }
+
+    struct Printed: JSONPrinted {
+        var at: Timestamp?
+        var recordID: RecordID?
+        var any: JSON?
+        var texts: [String?] = ["b", nil]
+        var calls = ["b": 1, "c": 3, "a": 2]
+        var tags: Set<String> = ["z", "a", "b"]
+        var hidden = 0
+        private enum CodingKeys: String, CodingKey { case recordID = "record", at, any, texts, calls, tags }
+    }
+
+    @Test("what is printed has all its members in the order of the keys, and collections in an order of their own")
+    func printed() throws {
+        let rest = #""texts":["b",null],"calls":{"a":2,"b":1,"c":3},"tags":["a","b","z"]"#
+        #expect(Printed().json.description == #"{"record":null,"at":null,"any":null,\#(rest)}"#)
+        let full = Printed(at: Timestamp(ticks: 10_000), recordID: 7, any: ["y": .null, "x": 1.10])
+        let times = #""record":7,"at":"1970-01-01T00:00:00.0010000Z","any":{"y":null,"x":1.1}"#
+        #expect(JSON(printing: [full]).description == #"[{\#(times),\#(rest)}]"#)
+        #expect(JSON(printing: Double.nan).isNull)
+    }
 }

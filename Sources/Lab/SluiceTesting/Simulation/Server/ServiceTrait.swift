@@ -1,5 +1,5 @@
 /// A trait of a story's OData service, or a setting of the devices for it. Each seed with such a wire draws some.
-public enum ServiceTrait: String, Sendable, Hashable, CaseIterable {
+public enum ServiceTrait: String, Sendable, Hashable, CaseIterable, Codable {
     /// Its rows have no property with the time of their last change.
     case hasNoTime
     /// Its entity tags are weak ones.

@@ -1,5 +1,5 @@
 /// A permanent trait of a story's server that differs from a good server or from most. Each seed draws some.
-public enum ServerTrait: String, Sendable, Hashable, CaseIterable {
+public enum ServerTrait: String, Sendable, Hashable, CaseIterable, Codable {
     /// Its web server's clock is ahead of its database's by more than the commit lag.
     case clockAhead
     /// Rows with the same time come in another order at each request.

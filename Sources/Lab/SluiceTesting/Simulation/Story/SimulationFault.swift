@@ -1,5 +1,5 @@
 /// A fault of a simulation. Each seed turns some of them on, each with a probability of its own.
-public enum SimulationFault: String, Sendable, Hashable, CaseIterable {
+public enum SimulationFault: String, Sendable, Hashable, CaseIterable, Codable, CodingKeyRepresentable {
     /// A request is lost before the server sees it.
     case dropRequest
     /// No connection is established, and the transport reports it.

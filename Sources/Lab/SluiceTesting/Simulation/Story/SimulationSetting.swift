@@ -1,7 +1,7 @@
 public import SluiceCore
 
 /// The world of a story: drawn from the seed, and fixed until its end.
-public struct SimulationSetting: Sendable, Hashable {
+public struct SimulationSetting: Sendable, Hashable, Decodable, JSONPrinted {
     /// The number of devices.
     public var devices = 2
     /// The wire's name.
@@ -98,88 +98,26 @@ public struct SimulationSetting: Sendable, Hashable {
     /// Returns the id of the record with that number.
     func id(_ number: Int) -> RecordID { ids.id(number) }
 
-    var json: JSON {
-        [
-            "devices": JSON(devices), "wire": JSON(wire), "store": JSON(store), "serverPage": JSON(serverPage),
-            "devicePage": JSON(devicePage), "commitLag": JSON(commitLag), "policy": JSON(policy.rawValue),
-            "handler": JSON(handler), "attempts": JSON(attempts), "queries": JSON(queries), "grain": JSON(grain),
-            "digits": JSON(digits), "skews": JSON(skews.map { JSON($0) }), "shuffles": JSON(shuffles),
-            "remembersRequests": JSON(remembersRequests), "takesBatches": JSON(takesBatches),
-            "batchSize": JSON(batchSize), "concurrency": JSON(concurrency), "tracksChanges": JSON(tracksChanges),
-            "breaksTies": JSON(breaksTies), "offersDigests": JSON(offersDigests),
-            "deletesForGood": JSON(deletesForGood), "reconcileEvery": reconcileEvery.map { JSON($0) } ?? .null,
-            "usesTokens": JSON(usesTokens), "users": JSON(users), "makesGroups": JSON(makesGroups),
-            "dependency": JSON(dependency.rawValue), "keepsMemos": JSON(keepsMemos),
-            "tellsTime": JSON(tellsTime), "restartsToHeal": JSON(restartsToHeal),
-            "keepsApart": JSON(keepsApart), "repairs": JSON(repairs), "handsOver": JSON(handsOver),
-            "restoresBackups": JSON(restoresBackups), "hookMishaps": JSON(hookMishaps),
-            "queuePart": JSON(queuePart), "makesTransactions": JSON(makesTransactions),
-            "reconsiders": JSON(reconsiders), "tidiesPages": JSON(tidiesPages),
-            "service": JSON(service.map(\.rawValue).sorted().map { JSON($0) }),
-            "habits": JSON(traits.map(\.rawValue).sorted().map { JSON($0) }),
-            "faults": JSON(
-                members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
-        ]
+    /// The members of the JSON, in their order.
+    private enum CodingKeys: String, CodingKey {
+        case devices, wire, store, serverPage, devicePage, commitLag, policy, handler, attempts, queries, grain, digits
+        case skews, shuffles, remembersRequests, takesBatches, batchSize, concurrency, tracksChanges, breaksTies
+        case offersDigests, deletesForGood, reconcileEvery, usesTokens, users, makesGroups, dependency, keepsMemos
+        case tellsTime, restartsToHeal, keepsApart, repairs, handsOver, restoresBackups, hookMishaps, queuePart
+        case makesTransactions, reconsiders, tidiesPages, service, traits = "habits", faults
     }
 
+    /// Reads a setting. Properties that an older story lacks have their defaults.
     init?(json: JSON) {
-        func int(_ name: String) -> Int? { json[name]?.int.map { Int($0) } }
-        guard let devices = int("devices"), let wire = json["wire"]?.string, let store = int("store"),
-            let serverPage = int("serverPage"), let devicePage = int("devicePage"),
-            let commitLag = int("commitLag"), let policy = json["policy"]?.string.flatMap(ConflictPolicy.init),
-            let handler = int("handler"), let attempts = int("attempts"), let queries = int("queries"),
-            let grain = int("grain"), let digits = int("digits")
+        guard json.kind == .object,
+            let setting = try? JSONRecordDecoder().decode(Self.self, from: Self().json.setting(json))
         else { return nil }
-        self.devices = devices
-        self.wire = wire
-        self.store = store
-        self.serverPage = serverPage
-        self.devicePage = devicePage
-        self.commitLag = commitLag
-        self.policy = policy
-        self.handler = handler
-        self.attempts = attempts
-        self.queries = queries
-        self.grain = grain
-        self.digits = digits
-        skews = (json["skews"]?.elements ?? []).compactMap { $0.int.map { Int($0) } }
-        shuffles = json["shuffles"]?.bool ?? false
-        remembersRequests = json["remembersRequests"]?.bool ?? false
-        takesBatches = json["takesBatches"]?.bool ?? false
-        batchSize = int("batchSize") ?? 1
-        concurrency = int("concurrency") ?? 1
-        tracksChanges = json["tracksChanges"]?.bool ?? false
-        // Later properties are absent from older stories.
-        breaksTies = json["breaksTies"]?.bool ?? true
-        offersDigests = json["offersDigests"]?.bool ?? false
-        deletesForGood = json["deletesForGood"]?.bool ?? false
-        reconcileEvery = int("reconcileEvery")
-        usesTokens = json["usesTokens"]?.bool ?? false
-        users = int("users") ?? 1
-        makesGroups = json["makesGroups"]?.bool ?? false
-        dependency = json["dependency"]?.string.flatMap(SimulationDependency.init) ?? .none
-        keepsMemos = json["keepsMemos"]?.bool ?? false
-        tellsTime = json["tellsTime"]?.bool ?? true
-        restartsToHeal = json["restartsToHeal"]?.bool ?? true
-        keepsApart = json["keepsApart"]?.bool ?? false
-        repairs = json["repairs"]?.bool ?? false
-        handsOver = json["handsOver"]?.bool ?? false
-        restoresBackups = json["restoresBackups"]?.bool ?? false
-        hookMishaps = json["hookMishaps"]?.double ?? 0
-        queuePart = int("queuePart") ?? 2000
-        makesTransactions = json["makesTransactions"]?.bool ?? false
-        reconsiders = json["reconsiders"]?.bool ?? false
-        tidiesPages = json["tidiesPages"]?.bool ?? false
-        traits = Set((json["habits"]?.elements ?? []).compactMap { $0.string.flatMap(ServerTrait.init) })
-        service = Set((json["service"]?.elements ?? []).compactMap { $0.string.flatMap(ServiceTrait.init) })
-        for (name, value) in json["faults"]?.members ?? [] {
-            if let fault = SimulationFault(rawValue: name.text), let value = value.double { faults[fault] = value }
-        }
+        self = setting
     }
 }
 
 /// The dependency of a story's notes on its items.
-public enum SimulationDependency: String, Sendable, Hashable, CaseIterable {
+public enum SimulationDependency: String, Sendable, Hashable, CaseIterable, Codable {
     /// No dependency.
     case none
     /// Each note depends on the item that its column `item` names.

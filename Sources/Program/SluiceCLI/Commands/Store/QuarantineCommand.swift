@@ -29,16 +29,9 @@ struct QuarantineListCommand: OutcomeCommand {
                 })
             let widest = StandardStream.output.isTerminal ? 48 : Int.max
             return Outcome(
-                json: ["rows": JSON(rows.map(json))],
+                json: ["rows": JSON(printing: rows)],
                 text: rows.isEmpty ? ["all rows could be stored"] : text.lines(widest: widest))
         }
-    }
-
-    private func json(_ row: QuarantinedRow) -> JSON {
-        [
-            "id": JSON(row.id), "table": JSON(row.table), "record": row.recordID.map { JSON($0) } ?? .null,
-            "reason": JSON(row.reason), "raw": JSON(row.raw), "at": JSON(row.at.description),
-        ]
     }
 }
 

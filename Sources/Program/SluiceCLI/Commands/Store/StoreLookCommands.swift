@@ -41,18 +41,7 @@ struct StoreInfoCommand: StoreFileCommand {
             head: ["table", "records", "columns", "indexes"],
             rows: info.tables.map { [Plain.line($0.name), "\($0.records)", "\($0.columns)", "\($0.indexes)"] })
         return Outcome(
-            json: [
-                "path": JSON(info.path), "format": JSON(info.format), "encrypted": JSON(info.isEncrypted),
-                "library": JSON(info.library), "size": JSON(info.size), "free": JSON(info.free), "log": JSON(info.log),
-                "readableByOthers": JSON(info.isReadableByOthers),
-                "tables": JSON(
-                    info.tables.map {
-                        [
-                            "name": JSON($0.name), "records": JSON($0.records), "columns": JSON($0.columns),
-                            "indexes": JSON($0.indexes), "own": JSON($0.isOwn),
-                        ] as JSON
-                    }),
-            ],
+            json: JSON(printing: info),
             text: [
                 "\(Plain.line(info.path)): format \(info.format), \(info.isEncrypted ? "encrypted" : "not encrypted")",
                 "\(info.library)",
@@ -72,17 +61,7 @@ struct StoreCheckCommand: StoreFileCommand {
     func outcome(of store: SQLiteStore) async throws -> Outcome {
         let problems = try await store.check()
         var outcome = Outcome(
-            json: [
-                "problems": JSON(
-                    problems.map { problem -> JSON in
-                        [
-                            "kind": JSON(problem.kind.rawValue), "message": JSON(problem.message),
-                            "table": problem.table.map { JSON($0) } ?? .null,
-                            "record": problem.recordID.map { JSON($0) } ?? .null,
-                            "operation": problem.operationID.map { JSON($0) } ?? .null,
-                        ]
-                    })
-            ],
+            json: ["problems": JSON(printing: problems)],
             text: problems.isEmpty ? ["the store is sound"] : problems.map { Plain.line("\($0)") })
         if !problems.isEmpty {
             outcome.add(

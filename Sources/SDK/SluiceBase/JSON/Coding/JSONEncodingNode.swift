@@ -34,6 +34,15 @@ final class JSONEncodingNode {
 
     func append(_ element: JSON) { value?.append(element) }
 
+    /// Orders the finished members by their names, or the elements by their texts.
+    func sort() {
+        if let all = value?.members {
+            value = JSON(members: all.sorted { $0.name < $1.name }.map { ($0.name, $0.value) })
+        } else if let all = value?.elements {
+            value = JSON(all.sorted { ($0.string ?? "") < ($1.string ?? "") })
+        }
+    }
+
     /// Returns the node of a member: the same one at each call.
     func node(for key: any CodingKey, at path: [any CodingKey]) -> JSONEncodingNode {
         if let known = members.first(where: { Self.isEqual($0.name, key.stringValue) }) { return known.node }

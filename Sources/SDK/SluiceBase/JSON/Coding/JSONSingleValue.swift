@@ -16,7 +16,7 @@ package protocol JSONSingleValue {
 extension JSONValueEncoder {
     /// Writes a value of any type in its document form.
     func write(_ value: some Encodable) throws {
-        guard let single = value as? any JSONSingleValue else { return try value.encode(to: self) }
+        guard let single = value as? any JSONSingleValue else { return try writeMembers(of: value) }
         guard let json = single.json else {
             // Names the type: Foundation cannot even describe a date that is NaN.
             throw EncodingError.invalidValue(

@@ -43,7 +43,7 @@ extension HostileCase {
                 .paging, "ever new rows", .pullAll,
                 HostileOutcome(
                     // The second answer is a page that is requested again, the third one to the question for the order of ids.
-                    error: .limitReached, rows: ["a", "b", "n1"] + (4...10).map { "n\($0)" }),
+                    error: .limitReached, rows: ["a", "b", "n1", "n10"] + (4...9).map { "n\($0)" }),
                 answer: { [.json(200, HostileRows.page([HostileRows.row("n\($0.number)")]))] }),
             HostileCase(
                 .paging, "tombstones of all rows", .pull,

@@ -11,7 +11,7 @@ package struct RecordCoder<Record: Decodable>: Sendable {
     private let defaults: JSON?
 
     /// Whether the records are JSON.
-    package static var isJSON: Bool { Record.self == JSON.self }
+    package var isJSON: Bool { Record.self == JSON.self }
 
     /// A coder for the system properties that the type declares and that are among `properties`.
     package init(
@@ -44,7 +44,7 @@ package struct RecordCoder<Record: Decodable>: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidRecord`, with the server's document as ``SluiceError/serverRecord``;
     ///   the cause is the `DecodingError`.
     package func decode(_ document: JSON, isServers: Bool = true) throws(SluiceError) -> Record {
-        if Self.isJSON, let record = document as? Record { return record }
+        if isJSON, let record = document as? Record { return record }
         var renamed = document
         for (member, column) in self.renamed {
             guard let value = document[column] else { continue }
@@ -87,7 +87,7 @@ package struct RecordCoder<Record: Decodable>: Sendable {
 
     /// Returns the documents themselves where they are the records; nil where the records have another type. The cast
     /// is of the array as one value: a cast from one array's type to another's would look at each element.
-    private func same(_ documents: Any) -> [Record]? { Self.isJSON ? documents as? [Record] : nil }
+    private func same(_ documents: Any) -> [Record]? { isJSON ? documents as? [Record] : nil }
 
     private func decode(completing document: JSON) throws -> Record {
         func filled(_ lacks: (JSON?) -> Bool) -> JSON {
@@ -114,7 +114,7 @@ extension RecordCoder where Record: Encodable {
     ///   they are left out, which keeps their values, or sets the server's default.
     /// - Throws: ``SluiceError`` of code `invalidRecord`; the cause is the `EncodingError`.
     package func encode(_ record: Record, withNulls: Bool) throws(SluiceError) -> JSON {
-        if Self.isJSON, let document = record as? JSON { return document }
+        if isJSON, let document = record as? JSON { return document }
         var document: JSON
         do {
             var encoder = JSONRecordEncoder()

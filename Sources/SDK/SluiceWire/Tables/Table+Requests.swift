@@ -9,7 +9,7 @@ extension Table {
     func send(_ request: Request, _ parameters: RequestParameters = [:]) async throws -> (Request, Response) {
         var request = request
         request.append(try parameters.validated(table: name))
-        request.context.features.formUnion(RecordCoder<Record>.isJSON ? .untypedTable : .typedTable)
+        request.context.features.formUnion(Record.self == JSON.self ? .untypedTable : .typedTable)
         request.context.systemProperties = requested.map { dialect.selection(of: $0) }
         do {
             return (request, try await client.send(request))

@@ -39,7 +39,7 @@ public struct Table<Record: Codable & Sendable>: Sendable {
 
     init(_ name: String, client: SluiceClient) {
         (self.client, self.name) = (client, name)
-        requested = RecordCoder<Record>.isJSON ? nil : Set(declared.names.keys)
+        requested = Record.self == JSON.self ? nil : Set(declared.names.keys)
     }
 
     /// The properties among `createdAt`, `updatedAt`, `version` and `deleted` that are the server's: by default the

@@ -7,8 +7,8 @@ import Testing
 @testable import SluiceSync
 @testable import SluiceWire
 
-@Suite("TypedSyncTable: local records as values of a type")
-struct TypedSyncTableTests {
+@Suite("SyncTable: local records as values of a type")
+struct SyncTableOfTypeTests {
     struct Todo: TableRecord, Hashable {
         static let tableName = "todos"
         var id: String?
@@ -131,7 +131,7 @@ struct TypedSyncTableTests {
         "a conflict is decided on values; what the type does not declare is merged",
         arguments: [Dialect.azureV2, .datasync])
     func conflict(_ dialect: Dialect) async throws {
-        let handler = TypedConflictHandler(Todo.self) { conflict in
+        let handler = ConflictClosure(Todo.self) { conflict in
             guard var merged = conflict.client, let server = conflict.server, let base = conflict.base else {
                 return .next
             }
@@ -152,7 +152,7 @@ struct TypedSyncTableTests {
 
     @Test("the version of a Mobile Services record is the type's, and other tables are others' business")
     func names() async throws {
-        let handler = TypedConflictHandler(Todo.self) { conflict in
+        let handler = ConflictClosure(Todo.self) { conflict in
             try conflict.merge(Todo(id: "1", text: conflict.server?.version ?? "none", version: "x"))
         }
         func decision(_ table: String) async throws -> ConflictDecision {

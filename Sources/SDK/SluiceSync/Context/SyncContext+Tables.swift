@@ -21,24 +21,4 @@ extension SyncContext {
     public func table<Record: TableRecord>(_ type: Record.Type) throws -> SyncTable<Record> {
         try table(type.tableName, of: type)
     }
-
-    /// Stores a change of one record with its operation.
-    ///
-    /// - Returns: the record as it is stored; nil for a change without a record.
-    func change(
-        _ kind: TableOperation.Kind, _ id: RecordID, in table: String, _ content: JSON, _ options: OperationOptions
-    ) async throws -> JSON? {
-        let environment = self.options.environment
-        let change = LocalChange(
-            kind, id, in: table, content: content, options: options, user: self.options.user,
-            systemColumns: dialect.pushColumns.system, localOnly: localOnly, namesKeys: dialect.namesKeys)
-        if !localOnly.tables.contains(table),
-            let chain = AskedHooks(self.options.hooks, .beforeEnqueue, table: table)
-        {
-            return try await HookedWrite(change: change, chain: chain, context: self).carryOut()
-        }
-        return try await store.write(at: .localChange, environment) {
-            try change.apply(to: $0, environment: environment)
-        }
-    }
 }

@@ -27,31 +27,31 @@ test-postgres: setup-postgres
 	$(SWIFT) build --build-tests
 	@.ci/postgres
 	@SLUICE_TEST_BACKENDS=4 .ci/postgres --pooler
-	@.ci/postgres Tests/Postgres/order.sh
-	@.ci/postgres --pooler Tests/Postgres/order.sh
-	@.ci/postgres Tests/Postgres/kills.sh
-	@.ci/postgres Tests/Postgres/adopt.sh
-	@.ci/postgres Tests/Postgres/replica.sh
-	@.ci/postgres Tests/Postgres/failover.sh
-	@.ci/postgres Tests/Postgres/tls.sh
-	@.ci/postgres Tests/Postgres/full.sh
+	@.ci/postgres Tests/Scripts/Postgres/order.sh
+	@.ci/postgres --pooler Tests/Scripts/Postgres/order.sh
+	@.ci/postgres Tests/Scripts/Postgres/kills.sh
+	@.ci/postgres Tests/Scripts/Postgres/adopt.sh
+	@.ci/postgres Tests/Scripts/Postgres/replica.sh
+	@.ci/postgres Tests/Scripts/Postgres/failover.sh
+	@.ci/postgres Tests/Scripts/Postgres/tls.sh
+	@.ci/postgres Tests/Scripts/Postgres/full.sh
 
 # 100,000 writes through four processes on PostgreSQL while readers pull; and that the test finds out where the order is lost.
 postgres-order: setup-postgres
 	$(SWIFT) build --product sluice
-	@WRITES=100000 PLANTED_WRITES=20000 .ci/postgres Tests/Postgres/order.sh
+	@WRITES=100000 PLANTED_WRITES=20000 .ci/postgres Tests/Scripts/Postgres/order.sh
 
 # Processes and the database are killed 500 times under load.
 postgres-kills: setup-postgres
 	$(SWIFT) build --product sluice
-	@CYCLES=500 .ci/postgres Tests/Postgres/kills.sh
+	@CYCLES=500 .ci/postgres Tests/Scripts/Postgres/kills.sh
 
 # Lint and the tests of what has changed since main: for the inner loop. make test runs every one.
 check: setup
 	@.ci/check $(SINCE)
 
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Threads/Package.swift
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Programs/Threads/Package.swift
 	@.ci/conversions
 	@.ci/closures
 	@.ci/names
@@ -59,7 +59,7 @@ lint:
 	@.ci/planted --applies
 
 format:
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Threads/Package.swift
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Programs/Threads/Package.swift
 
 # Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one. The touch makes
 # the package manager look again for files that were added to Sluice since. ONLY=live has two daemons and a server instead:
@@ -90,7 +90,7 @@ queries: setup
 	SLUICE_ALL_SEEDS=1 .ci/test --filter 'DifferentialTests|CoverageTests|SameRowsTests|HistoryTests|LeakTests'
 
 # What a change of the engine needs to have been through: fresh seeds, kills, and every 7th storage fault. What was played
-# goes into Tests/Records/campaigns.md, which says what a release needs. CORES=1 leaves the others to you.
+# goes into Tests/Data/Records/campaigns.md, which says what a release needs. CORES=1 leaves the others to you.
 proof: simulate torture storage-faults
 
 # Plays seeded stories of devices and a server, on all cores: the next ones that nobody has played, make simulate
@@ -99,8 +99,8 @@ proof: simulate torture storage-faults
 simulate: setup
 	@.ci/simulate "$(or $(SEEDS),20000)" "$(FROM)" note
 
-# Turns each fault of Tests/Simulation/planted.patch on and looks for the seed that finds it: writes
-# Tests/Records/planted-faults.md.
+# Turns each fault of Tests/Data/planted.patch on and looks for the seed that finds it: writes
+# Tests/Data/Records/planted-faults.md.
 planted: setup
 	@.ci/planted "$(or $(SEEDS),10000)"
 
@@ -110,7 +110,7 @@ torture: setup
 	@.ci/torture "$(or $(CYCLES),500)" "$(FROM)" "$(SEED)" note
 
 # Kills and stops a daemon and its gateway in the middle of their work: make daemon-kills CYCLES=1000 SEED=7. See
-# Tests/Records/campaigns.md.
+# Tests/Data/Records/campaigns.md.
 daemon-kills: setup
 	$(SWIFT) build --product sluice
 	@.ci/daemon kills "$(or $(CYCLES),100)" "$(SEED)"

@@ -40,7 +40,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
-    targets: rooms + examples + testSupport + suites,
+    targets: rooms + examples + testSupport + testPrograms + suites,
     swiftLanguageModes: [.v6]
 )
 
@@ -201,92 +201,105 @@ var examples: [Target] {
     ]
 }
 
-// MARK: Tests
+// MARK: Tests: rooms too, of which scripts and data have no targets
 
 var testSupport: [Target] {
+    room(
+        "Support", in: "Tests",
+        [
+            // Where the repository has the files that tests read and write.
+            .target(name: "RepositoryFiles"),
+            // A server that lies in every way that a case names, for the tests and the torture program.
+            .target(name: "HostileCases", dependencies: ["SluiceCore", "SluiceTesting", httpTypes]),
+            // What several tests share: storage that fails, generated queries, what fuzzers check.
+            .target(
+                name: "SluiceTestSupport",
+                dependencies: [
+                    "CJansson", "CSQLite", "CSQLiteFaults", "RepositoryFiles", "SluiceCore", "SluiceOData",
+                    "SluiceSQLite", "SluiceTesting", httpTypes,
+                ]),
+            // C: a file system for SQLite that fails where a test wants it to.
+            .target(name: "CSQLiteFaults", dependencies: ["CSQLite"]),
+            // C: Lua as it comes, which the sandbox's own functions are held against.
+            .target(name: "LuaReference", linkerSettings: [.linkedLibrary("lua5.4")]),
+        ])
+}
+
+var testPrograms: [Target] {
     [
         // Ends processes and storage in the middle of their work.
         .executableTarget(
             name: "torture", dependencies: ["HostileCases", "Sluice", "SluiceTesting", argumentParser],
-            path: "Tests/Torture"),
-        // A server that lies in every way that a case names, for the tests and the torture program.
-        .target(
-            name: "HostileCases", dependencies: ["SluiceCore", "SluiceTesting", httpTypes], path: "Tests/HostileCases"),
-        // What several tests share: storage that fails, generated queries, what fuzzers check.
-        .target(
-            name: "SluiceTestSupport",
-            dependencies: [
-                "CJansson", "CSQLite", "CSQLiteFaults", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceTesting",
-                httpTypes,
-            ],
-            path: "Tests/Support"),
-        // C: a file system for SQLite that fails where a test wants it to.
-        .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
-        // C: Lua as it comes, which the sandbox's own functions are held against.
-        .target(name: "LuaReference", path: "Tests/LuaReference", linkerSettings: [.linkedLibrary("lua5.4")]),
+            path: "Tests/Programs/Torture")
     ]
 }
 
 var suites: [Target] {
     let ofCore: [Target.Dependency] = [
-        "CJansson", "SluiceCore", "SluiceSQLite", "SluiceTesting", "SluiceTestSupport", httpTypes,
+        "CJansson", "RepositoryFiles", "SluiceCore", "SluiceSQLite", "SluiceTesting", "SluiceTestSupport", httpTypes,
     ]
-    return [
-        .testTarget(name: "SluiceBaseTests", dependencies: ofCore),
-        .testTarget(name: "SluiceWireTests", dependencies: ofCore),
-        .testTarget(name: "SluiceSyncTests", dependencies: ofCore),
-        .testTarget(name: "LuaSandboxTests", dependencies: ["CJansson", "CLuaSandbox", "LuaReference"]),
-        .testTarget(
-            name: "SluiceODataTests", dependencies: ["SluiceCore", "SluiceOData", "SluiceTesting", httpTypes]),
-        // With services that others wrote: .ci/peers starts them; without them its tests are skipped.
-        .testTarget(name: "SluicePeerTests", dependencies: ["Sluice", httpTypes], exclude: ["Peers"]),
-        .testTarget(
-            name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate", "SluiceSQLite"]),
-        .testTarget(
-            name: "SluiceSQLiteTests", dependencies: ["SluiceSQLite", "SluiceTesting", "SluiceTestSupport", "CSQLite"]),
-        .testTarget(
-            name: "SluiceStoresTests",
-            dependencies: [
-                "SluiceBackend", "SluiceBase", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceStores",
-                "SluiceTesting", "SluiceTestSupport", httpTypes,
-            ]),
-        .testTarget(name: "AppendStoreTests", dependencies: ["AppendStore", "SluiceCore", "SluiceTesting"]),
-        .testTarget(
-            name: "SluiceLuaTests",
-            dependencies: [
-                "SluiceConfiguration", "SluiceCore", "SluiceLua", "SluicePluginTools", "SluiceTesting",
-                "SluiceTestSupport", httpTypes, metricsTestKit,
-            ]),
-        .testTarget(
-            name: "SluiceHTTPTests",
-            dependencies: ["SluiceHTTP", "SluiceSQLite", "SluiceTesting", httpTypes, nioCore, nioPosix]),
-        .testTarget(
-            name: "SluiceBackendTests",
-            dependencies: [
-                "SluiceBackend", "Sluice", "SluicePostgres", "SluiceTesting", "SluiceTestSupport", coreMetrics,
-                .product(name: "HummingbirdTesting", package: "hummingbird"), jwtKit, httpTypes, logging, nioCore,
-                .product(name: "NIOEmbedded", package: "swift-nio"), nioHTTP1, nioHTTPTypes, nioPosix,
-            ]),
-        .testTarget(
-            name: "SluiceServiceTests",
-            dependencies: [
-                "Sluice", "SluiceService", "SluiceTesting", httpTypes,
-                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"), logging, metricsTestKit,
-                serviceLifecycle, tracing,
-            ]),
-        .testTarget(
-            name: "SluiceDaemonTests",
-            dependencies: [
-                "SluiceBackend", "SluiceCore", "SluiceDaemon", "SluiceLua", "SluicePluginTools", "SluicePostgres",
-                "SluiceTesting", coreMetrics, httpTypes, tracing,
-            ]),
-        .testTarget(
-            name: "SluiceCLITests",
-            dependencies: [
-                "HostileCases", "SluiceCLI", "SluiceLab", "todo", "custom-daemon", "mixed-mode", "torture", "Sluice",
-                argumentParser, httpTypes,
-            ]),
-    ]
+    return room(
+        "Suites", in: "Tests",
+        [
+            .testTarget(name: "SluiceBaseTests", dependencies: ofCore),
+            .testTarget(name: "SluiceWireTests", dependencies: ofCore),
+            .testTarget(name: "SluiceSyncTests", dependencies: ofCore),
+            .testTarget(
+                name: "LuaSandboxTests", dependencies: ["CJansson", "CLuaSandbox", "LuaReference", "RepositoryFiles"]),
+            .testTarget(
+                name: "SluiceODataTests",
+                dependencies: ["RepositoryFiles", "SluiceCore", "SluiceOData", "SluiceTesting", httpTypes]),
+            // With services that others wrote: .ci/peers starts them; without them its tests are skipped.
+            .testTarget(name: "SluicePeerTests", dependencies: ["Sluice", httpTypes], exclude: ["Peers"]),
+            .testTarget(
+                name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate", "SluiceSQLite"]),
+            .testTarget(
+                name: "SluiceSQLiteTests",
+                dependencies: ["RepositoryFiles", "SluiceSQLite", "SluiceTesting", "SluiceTestSupport", "CSQLite"]),
+            .testTarget(
+                name: "SluiceStoresTests",
+                dependencies: [
+                    "SluiceBackend", "SluiceBase", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceStores",
+                    "SluiceTesting", "SluiceTestSupport", httpTypes,
+                ]),
+            .testTarget(name: "AppendStoreTests", dependencies: ["AppendStore", "SluiceCore", "SluiceTesting"]),
+            .testTarget(
+                name: "SluiceLuaTests",
+                dependencies: [
+                    "RepositoryFiles", "SluiceConfiguration", "SluiceCore", "SluiceLua", "SluicePluginTools",
+                    "SluiceTesting", "SluiceTestSupport", httpTypes, metricsTestKit,
+                ]),
+            .testTarget(
+                name: "SluiceHTTPTests",
+                dependencies: ["SluiceHTTP", "SluiceSQLite", "SluiceTesting", httpTypes, nioCore, nioPosix]),
+            .testTarget(
+                name: "SluiceBackendTests",
+                dependencies: [
+                    "RepositoryFiles", "SluiceBackend", "Sluice", "SluicePostgres", "SluiceTesting",
+                    "SluiceTestSupport", coreMetrics,
+                    .product(name: "HummingbirdTesting", package: "hummingbird"), jwtKit, httpTypes, logging, nioCore,
+                    .product(name: "NIOEmbedded", package: "swift-nio"), nioHTTP1, nioHTTPTypes, nioPosix,
+                ]),
+            .testTarget(
+                name: "SluiceServiceTests",
+                dependencies: [
+                    "Sluice", "SluiceService", "SluiceTesting", httpTypes,
+                    .product(name: "InMemoryTracing", package: "swift-distributed-tracing"), logging, metricsTestKit,
+                    serviceLifecycle, tracing,
+                ]),
+            .testTarget(
+                name: "SluiceDaemonTests",
+                dependencies: [
+                    "RepositoryFiles", "SluiceBackend", "SluiceCore", "SluiceDaemon", "SluiceLua", "SluicePluginTools",
+                    "SluicePostgres", "SluiceTesting", coreMetrics, httpTypes, tracing,
+                ]),
+            .testTarget(
+                name: "SluiceCLITests",
+                dependencies: [
+                    "HostileCases", "RepositoryFiles", "SluiceCLI", "SluiceLab", "todo", "custom-daemon", "mixed-mode",
+                    "torture", "Sluice", argumentParser, httpTypes,
+                ]),
+        ])
 }
 
 // MARK: Bindings: the engine for other languages
@@ -318,10 +331,14 @@ var suites: [Target] {
                 ]),
         ])
     // Builds programs in C against the library as it is built, and runs them: it links no Swift of it.
-    package.targets.append(
-        .testTarget(
-            name: "SluiceCTests", dependencies: ["SluiceBackend", "SluiceCore", "SluiceTesting"],
-            exclude: ["Programs"]))
+    package.targets += room(
+        "Suites", in: "Tests",
+        [
+            .testTarget(
+                name: "SluiceCTests",
+                dependencies: ["RepositoryFiles", "SluiceBackend", "SluiceCore", "SluiceTesting"],
+                exclude: ["Programs"])
+        ])
 #endif
 
 // Programs that play for hours, each built in a folder and with flags of its own: .ci/release, .ci/fuzz. They are
@@ -331,12 +348,12 @@ if Context.environment["SLUICE_PROGRAMS"] != nil {
         .executableTarget(
             name: "storage",
             dependencies: ["SluiceTestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-            path: "Tests/StorageFaults")
+            path: "Tests/Programs/StorageFaults")
     ]
     // libFuzzer has the main function of these.
     package.targets += ["address", "json", "metadata", "multipart", "odata", "wire"].map { name in
         .executableTarget(
-            name: "fuzz-\(name)", dependencies: ["SluiceTestSupport"], path: "Tests/Fuzzing/\(name)",
+            name: "fuzz-\(name)", dependencies: ["SluiceTestSupport"], path: "Tests/Programs/Fuzzing/\(name)",
             swiftSettings: [.unsafeFlags(["-parse-as-library"])])
     }
 }
@@ -398,8 +415,8 @@ var nioSSL: Target.Dependency { .product(name: "NIOSSL", package: "swift-nio-ssl
 var nioHTTPTypes: Target.Dependency { .product(name: "NIOHTTPTypes", package: "swift-nio-extras") }
 var nioHTTPCompression: Target.Dependency { .product(name: "NIOHTTPCompression", package: "swift-nio-extras") }
 
-/// The targets of a room: a folder of `Sources` with a folder for each.
-func room(_ name: String, _ targets: [Target]) -> [Target] {
-    for target in targets { target.path = "Sources/\(name)/\(target.name)" }
+/// The targets of a room: a folder of `Sources` or `Tests` with a folder for each.
+func room(_ name: String, in place: String = "Sources", _ targets: [Target]) -> [Target] {
+    for target in targets { target.path = "\(place)/\(name)/\(target.name)" }
     return targets
 }

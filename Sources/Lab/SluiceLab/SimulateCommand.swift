@@ -33,7 +33,7 @@ struct SimulateCommand: ParsableCommand {
             "The kind of store: \(names). By default in memory, and one in twenty in SQLite.", valueName: "kind"))
     var store: String?
 
-    @Option(help: ArgumentHelp("Faults and habits of servers that no story has, with commas.", valueName: "names"))
+    @Option(help: ArgumentHelp("Faults and traits of servers that no story has, with commas.", valueName: "names"))
     var without = ""
 
     @Option(help: ArgumentHelp("A file with a story to play in the place of seeds.", valueName: "file"))
@@ -91,10 +91,10 @@ struct SimulateCommand: ParsableCommand {
         var configuration = SimulationConfiguration()
         configuration.stores = SimulatedStores.mixed
         for name in without.split(separator: ",").map(String.init) {
-            let (fault, habit) = (SimulationFault(rawValue: name), SimulationHabit(rawValue: name))
-            if fault == nil, habit == nil { throw ValidationError("there is no fault \(name)") }
+            let (fault, trait) = (SimulationFault(rawValue: name), ServerTrait(rawValue: name))
+            if fault == nil, trait == nil { throw ValidationError("there is no fault \(name)") }
             fault.map { _ = configuration.faults.remove($0) }
-            habit.map { _ = configuration.habits.remove($0) }
+            trait.map { _ = configuration.traits.remove($0) }
         }
         if let dialect { configuration.wires = [try Dialect(known: dialect)] }
         guard let store else { return configuration }

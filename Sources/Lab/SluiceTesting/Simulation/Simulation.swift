@@ -112,14 +112,14 @@ struct StoryShrinker {
                 if accepts(candidate) { isSmaller = true }
             }
         }
-        for habit in best.setting.habits.sorted(by: { $0.rawValue < $1.rawValue }) {
+        for trait in best.setting.traits.sorted(by: { $0.rawValue < $1.rawValue }) {
             var candidate = best
-            candidate.setting.habits.remove(habit)
+            candidate.setting.traits.remove(trait)
             _ = accepts(candidate)
         }
-        for habit in best.setting.service.sorted(by: { $0.rawValue < $1.rawValue }) {
+        for trait in best.setting.service.sorted(by: { $0.rawValue < $1.rawValue }) {
             var candidate = best
-            candidate.setting.service.remove(habit)
+            candidate.setting.service.remove(trait)
             _ = accepts(candidate)
         }
         for index in best.actions.indices {

@@ -20,7 +20,7 @@ public struct SimulationConfiguration: Sendable {
     /// The faults that may happen; each seed draws some.
     public var faults: Set<SimulationFault>
     /// The traits of imperfect servers; each seed draws some.
-    public var habits = Set(SimulationHabit.allCases)
+    public var traits = Set(ServerTrait.allCases)
     /// Your conflict handlers. Without any, each seed draws one of the simulator's own, or none. If a handler throws,
     /// its operation is held, which is no violation. A decision that drops common data of both sides is a violation.
     public var conflictHandlers: [any ConflictHandler]

@@ -51,7 +51,7 @@ struct DemoCommand: OutcomeCommand {
         let narrator = Narrator(isSilent: json)
         let outcome = try await folder.use { [plugins] in
             self.outcome(
-                try await DemoStory(
+                try await DemoRun(
                     rows: rows, folder: folder, narrator: narrator, sqlite: sqlite,
                     plugins: plugins, isEncrypted: encrypted
                 ).run())

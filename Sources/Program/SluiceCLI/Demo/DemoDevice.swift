@@ -10,7 +10,7 @@ struct DemoDevice {
     /// The key of its encrypted store; nil for a plain one.
     let key: StoreKey?
     /// The handler of its conflicts.
-    let referee: DemoReferee
+    let handler: DemoHandler
     /// Its plugins; nil if none take part.
     let plugins: Plugins?
     /// The plugins' decisions so far.
@@ -33,9 +33,9 @@ struct DemoDevice {
             endpoint: endpoint, transport: transport, filters: loaded.map { [$0.filter] } ?? [],
             options: ClientOptions(retry: RetryPolicy(attempts: 2, firstPause: .milliseconds(50))))
         let decides = plugins?.has(.onConflict) == true
-        referee = DemoReferee(plugins: decides ? loaded.map { ($0, plugins?.title ?? "") } : nil)
-        var options = SyncOptions(conflictHandlers: [referee])
-        if let loaded { options.hooks = [DemoWitness(hook: loaded.syncHook, notes: notes)] }
+        handler = DemoHandler(plugins: decides ? loaded.map { ($0, plugins?.title ?? "") } : nil)
+        var options = SyncOptions(conflictHandlers: [handler])
+        if let loaded { options.hooks = [DemoObserver(hook: loaded.syncHook, notes: notes)] }
         let context = try await SyncContext(client: client, store: store, tables: [DemoMovies.schema], options: options)
         self.context = context
         let tells = plugins?.has(.onEvent) == true
@@ -66,7 +66,7 @@ struct DemoDevice {
 
 /// Wraps one of the plugins' hooks and notes its decisions. So they can be reported, and the final comparison does not
 /// take a decided difference for a failure.
-struct DemoWitness: SyncHook {
+struct DemoObserver: SyncHook {
     let hook: any SyncHook
     let notes: DemoNotes
 

@@ -86,7 +86,7 @@ struct DemoLedger {
     mutating func delete(_ id: RecordID) { deleted.insert(id) }
 
     /// Applies the decision of a conflict.
-    mutating func follow(_ ruling: DemoReferee.Ruling) {
+    mutating func follow(_ ruling: DemoHandler.Ruling) {
         if ruling.isDeletion {
             deleted.insert(ruling.recordID)
         } else if ruling.isDecided {

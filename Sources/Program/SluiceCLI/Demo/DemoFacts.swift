@@ -11,7 +11,7 @@ struct DemoFacts {
     var offline: [(name: String, end: String, waiting: Int)] = []
     /// For each device: the numbers of changes sent, conflicts met, and changes left.
     var pushed: [(name: String, applied: Int, conflicts: Int, remaining: Int)] = []
-    var rulings: [DemoReferee.Ruling] = []
+    var rulings: [DemoHandler.Ruling] = []
     var comparison: DemoComparison
     var seconds: Double
     var folder: String?
@@ -70,7 +70,7 @@ struct DemoFacts {
         ]
     }
 
-    private static func json(_ ruling: DemoReferee.Ruling) -> JSON {
+    private static func json(_ ruling: DemoHandler.Ruling) -> JSON {
         let fields = ruling.fields.map { field in
             [
                 "field": JSON(field.name), "base": field.base ?? .null, "server": field.server ?? .null,

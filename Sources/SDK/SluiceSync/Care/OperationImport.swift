@@ -85,7 +85,7 @@ struct OperationImport {
             throw refusal(first.operation, "its record has the id \(other) here", .recordExists)
         }
         try check(chain, settled)
-        let mirror = try newest(settled, first.mirror, of: id, in: table)
+        let mirror = settled ?? first.mirror
         if first.operation.kind != .insert || mirror != nil {
             try queue.put(RecordState(table: table, recordID: id, base: first.base, mirror: mirror))
         }
@@ -110,19 +110,6 @@ struct OperationImport {
             try mark(operation)
         }
         try queue.setLocal(local, id, in: table)
-    }
-
-    /// Returns the newer of the record here and the other store's copy of the server's record, by the server's own
-    /// times. These may not order changes, so the next pull also requests a record that was taken from the document.
-    private func newest(_ here: JSON?, _ there: JSON?, of id: RecordID, in table: String) throws -> JSON? {
-        guard let here, let there, here[columns.version] != there[columns.version] else { return here ?? there }
-        func time(_ record: JSON) -> Timestamp? { record[columns.updatedAt]?.string.flatMap { Timestamp($0) } }
-        guard let known = time(here), let other = time(there), known < other else { return here }
-        for var cursor in try Cursor.all(of: table, in: store) {
-            cursor.recheckLater([id])
-            try store.put(cursor.record, in: Cursor.schema.name)
-        }
-        return there
     }
 
     /// Checks that the operations can follow the local record, and each other.

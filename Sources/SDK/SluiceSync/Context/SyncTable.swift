@@ -47,7 +47,7 @@ public struct SyncTable<Record: Codable & Sendable>: Sendable {
     public func insert(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
         let document = try coder.encode(record, withNulls: false)
         let id = try RecordRules.id(ofNew: document, table: name, context.options.environment)
-        return try value(await context.change(.insert, id, in: name, document, options) ?? document)
+        return try value(await context.enqueue(.insert, id, in: name, document, options) ?? document)
     }
 
     /// Changes a record: all its properties that differ from the stored ones. Properties that it does not name, or that
@@ -66,7 +66,7 @@ public struct SyncTable<Record: Codable & Sendable>: Sendable {
             return try await context.write(options: options) { try TransactionTable(self, in: $0).update(record) }
         }
         let id = try RecordRules.id(ofChanges: changes, table: name)
-        return try value(await context.change(.update, id, in: name, changes, options) ?? changes)
+        return try value(await context.enqueue(.update, id, in: name, changes, options) ?? changes)
     }
 
     /// Changes a record in its current state, in one transaction. Only the properties whose value `change` changes are
@@ -101,7 +101,7 @@ public struct SyncTable<Record: Codable & Sendable>: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `recordMissing`, `operationRefused`, or of the store.
     public func delete(id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
-        _ = try await context.change(.delete, id.recordID, in: name, .object, options)
+        _ = try await context.enqueue(.delete, id.recordID, in: name, .object, options)
     }
 
     /// Brings a deleted record back. A delete that was never sent is taken back at once. Otherwise the next push asks
@@ -109,17 +109,17 @@ public struct SyncTable<Record: Codable & Sendable>: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `operationRefused`, or of the store.
     public func undelete(id: some RecordIDConvertible, options: OperationOptions = OperationOptions()) async throws {
-        _ = try await context.change(.undelete, id.recordID, in: name, .object, options)
+        _ = try await context.enqueue(.undelete, id.recordID, in: name, .object, options)
     }
 
     func value(_ document: JSON) throws(SluiceError) -> Record { try coder.decode(document, isServers: false) }
 }
 
 extension SyncContext {
-    /// Stores a change of one record with its operation.
+    /// Stores a change of one record, with its operation in the queue.
     ///
     /// - Returns: the record as it is stored; nil for a change without a record.
-    func change(
+    func enqueue(
         _ kind: TableOperation.Kind, _ id: RecordID, in table: String, _ content: JSON, _ options: OperationOptions
     ) async throws -> JSON? {
         let environment = self.options.environment

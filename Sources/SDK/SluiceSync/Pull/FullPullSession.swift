@@ -140,7 +140,9 @@ struct FullPullSession: Sendable {
         let all = page.rows.map(\.id)
         if ids.isEmpty, let end = endOfRepeats(page) { return end }
         previous = all
-        guard IDOrder.isAscending((lastID.map { [$0] } ?? []) + ids) else {
+        // The first page had one row, although more were requested, so the step over it was not checked.
+        let isUnchecked = !isProven && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
+        guard !isUnchecked, IDOrder.isAscending((lastID.map { [$0] } ?? []) + ids) else {
             way = .passes
             (skip, previous) = (0, [])
             return takeInPasses(PullPage(rows: []), storing: page)
@@ -156,8 +158,8 @@ struct FullPullSession: Sendable {
         } else {
             skip += page.rows.count
         }
-        isChecking =
-            !isProven && shown > 1 && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
+        let isOpen = !isProven && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
+        isChecking = isOpen && (shown > 1 || asksForOne)
         return commit(Array(page.rows.indices))
     }
 

@@ -42,23 +42,14 @@ package struct PushColumns: Sendable, Hashable {
         return columns
     }
 
-    /// Returns the record for a new creation, without values that the server set by itself. A value counts as the
-    /// server's if one of the seen copies has it; any other value is the application's.
-    func anew(_ record: JSON, in table: String, seen: [JSON?]) -> JSON {
-        var record = record
-        for name in serverSet[table] ?? [] where seen.contains(where: { $0?[name] == record[name] }) {
-            record[name] = nil
-        }
-        return record
-    }
-
-    /// Returns the record with the server's present values of properties that it set by itself. A value that no seen
-    /// copy has is the application's, and stays.
-    func renewed(_ record: JSON, in table: String, seen: [JSON?], by live: JSON) -> JSON {
+    /// Returns the record with the values of the record that it follows in the properties that the server sets by
+    /// itself; a creation follows none, and has no such value. A value counts as the server's if one of the seen copies
+    /// has it; any other value is the application's, and stays.
+    func renewed(_ record: JSON, in table: String, seen: [JSON?], by found: JSON?) -> JSON {
         var record = record
         for name in serverSet[table] ?? [] {
             guard let value = record[name], seen.contains(where: { $0?[name] == value }) else { continue }
-            record[name] = live[name]
+            record[name] = found?[name]
         }
         return record
     }

@@ -66,7 +66,10 @@ struct KindChange {
             wanted = wanted.map {
                 RecordRules.record($0, withSystemColumns: columns.system, of: state?.mirror, id: id)
             }
-            if kind == .insert { wanted = wanted.map { columns.anew($0, in: table, seen: [local, state?.base]) } }
+            wanted = wanted.map {
+                columns.renewed(
+                    $0, in: table, seen: [local, state?.base], by: kind == .insert ? nil : state?.mirror)
+            }
         }
         // To the end: deletes of dependent records must be sent first.
         if kind == .delete { changed.sequence = try queue.reader.nextSequence() }

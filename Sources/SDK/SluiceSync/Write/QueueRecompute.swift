@@ -11,6 +11,8 @@ struct QueueRecompute {
         var target: JSON?
         /// For a delete, the record made by the edit that it replaced.
         var folded: JSON?
+        /// The record on which it was made, as far as known.
+        var origin: JSON?
         /// Whether it restores a record of unknown content: the record has to be read first.
         var restoresUnknown = false
     }
@@ -59,7 +61,7 @@ struct QueueRecompute {
                 folded = Rebase.reapply(from: old, to: edit, onto: target, system: columns.system)
             }
             (before, target, restored) = (after, result, after ?? restored)
-            return Step(operation: successor, target: result, folded: folded)
+            return Step(operation: successor, target: result, folded: folded, origin: old)
         }
     }
 
@@ -81,15 +83,8 @@ struct QueueRecompute {
         var found = ground.live
         for var step in merged {
             if ground.live == nil { step.target?[columns.deleted] = nil }
-            switch ground {
-            case .server(nil, nil):
-                step.target = step.target.map { columns.anew($0, in: table, seen: [state?.base, state?.mirror]) }
-            case .server(let live?, _):
-                step.target = step.target.map {
-                    columns.renewed($0, in: table, seen: [state?.base, state?.mirror], by: live)
-                }
-            default: break
-            }
+            let seen = [state?.base, state?.mirror, step.origin]
+            step.target = step.target.map { columns.renewed($0, in: table, seen: seen, by: found) }
             let operations = try derive(step, finding: found, on: ground, after: ended, isFirst: written.isEmpty)
             if operations.isEmpty { try queue.remove(step.operation) }
             for var operation in operations {

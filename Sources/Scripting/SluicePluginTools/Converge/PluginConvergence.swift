@@ -65,7 +65,7 @@ public struct PluginConvergence: Sendable {
         }
         for _ in 0..<stories {
             let count = Int.random(in: 2...4, using: &chance)
-            var story = ReplicaStory(
+            var story = ReplicaRun(
                 source, dialect: dialect, replicas: count, chance: SeededGenerator(seed: chance.next()))
             await story.play(judge)
             report.stories += 1

@@ -85,7 +85,7 @@ extension SimulatedDevice {
 
     /// Checks that a value which is not a record of that id is refused as a merge.
     private func mergeNothing(_ operation: TableOperation, _ queue: SyncQueue) async {
-        let nothing = Self.noRecords[parts.luck.below(Self.noRecords.count)]
+        let nothing = Self.noRecords[parts.random.below(Self.noRecords.count)]
         do {
             try await queue.resolve(operation.id, .merge(nothing))
             parts.oracle.violate(

@@ -135,7 +135,7 @@ final class SimulatedDevice: Sendable {
             now: { Timestamp(ticks: parts.clock.now.ticks + skew * Timestamp.ticksPerSecond) },
             makeID: { [self] in newID() },
             sleep: { [self] in try await sleep($0) },
-            random: { Double(parts.luck.below(1 << 20)) / Double(1 << 20) },
+            random: { Double(parts.random.below(1 << 20)) / Double(1 << 20) },
             reached: { [index] point, side in
                 try process.checkAlive()
                 if parts.faults.strikes(.crashAtCommitPoint, of: index) {

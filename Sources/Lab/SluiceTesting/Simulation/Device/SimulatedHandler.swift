@@ -24,8 +24,8 @@ struct SimulatedHandler: ConflictHandler {
         let faults = parts.faults
         parts.oracle.met(conflict, on: device.index)
         if faults.strikes(.handlerEdits, of: device.index) {
-            await device.edit([.update, .insert, .delete][parts.luck.below(3)], parts.luck.below(1 << 20))
-            try await device.sleep(.seconds(parts.luck.below(100)))
+            await device.edit([.update, .insert, .delete][parts.random.below(3)], parts.random.below(1 << 20))
+            try await device.sleep(.seconds(parts.random.below(100)))
         }
         if faults.strikes(.handlerThrows, of: device.index) { throw SimulatedMishap() }
         let isRandom =
@@ -62,7 +62,7 @@ struct SimulatedHandler: ConflictHandler {
 
     /// Returns a random decision, sometimes with a value that is not a record.
     private func anything(_ conflict: Conflict) -> ConflictDecision {
-        switch parts.luck.below(9) {
+        switch parts.random.below(9) {
         case 0: return .server
         case 1: return .client
         case 2: return .delete
@@ -70,7 +70,7 @@ struct SimulatedHandler: ConflictHandler {
         case 4: return .defer
         case 5: return .ask
         case 6: return .abort
-        case 7: return .merge(SimulatedDevice.noRecords[parts.luck.below(SimulatedDevice.noRecords.count)])
+        case 7: return .merge(SimulatedDevice.noRecords[parts.random.below(SimulatedDevice.noRecords.count)])
         default:
             var merged = conflict.client ?? conflict.server ?? ["id": JSON(conflict.recordID)]
             merged[parts.setting.fields.name("a")] = JSON(parts.oracle.newValue())

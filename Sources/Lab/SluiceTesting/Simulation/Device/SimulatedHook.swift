@@ -22,8 +22,8 @@ struct SimulatedHook: SyncHook {
         parts.trace.note(
             "hook", record.text, device.index,
             line: "  device \(device.index): the hook \(hookName) is off at \(point.rawValue) of \(record)")
-        if parts.luck.below(4) == 0 { try await device.sleep(.milliseconds(parts.luck.below(3000))) }
-        if parts.luck.below(2) == 0 { throw SimulatedMishap() }
+        if parts.random.below(4) == 0 { try await device.sleep(.milliseconds(parts.random.below(3000))) }
+        if parts.random.below(2) == 0 { throw SimulatedMishap() }
         return true
     }
 
@@ -36,9 +36,9 @@ struct SimulatedHook: SyncHook {
         guard try await isOff(.beforePush, operation.recordID) else {
             return try await inner.beforePush(operation, record: record)
         }
-        switch parts.luck.below(4) {
+        switch parts.random.below(4) {
         case 0: return .changeKind(operation.kind, record)
-        case 1: return .defer(.seconds(parts.luck.below(9)), reason: "later")
+        case 1: return .defer(.seconds(parts.random.below(9)), reason: "later")
         default: return .skip(reason: "not now")
         }
     }
@@ -47,9 +47,9 @@ struct SimulatedHook: SyncHook {
         guard try await isOff(.onPushError, failure.operation.recordID) else {
             return try await inner.onPushError(failure)
         }
-        switch parts.luck.below(6) {
+        switch parts.random.below(6) {
         case 0: return .retry(after: .zero)
-        case 1: return .retry(after: .seconds(parts.luck.below(9)))
+        case 1: return .retry(after: .seconds(parts.random.below(9)))
         case 2: return .cancelAndDiscard
         case 3: return .changeKind(failure.operation.kind, failure.record)
         case 4: return .abort
@@ -58,7 +58,7 @@ struct SimulatedHook: SyncHook {
     }
 
     func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
-        if try await isOff(.afterPull, RecordID(page.table)), parts.luck.below(2) == 0 { return [] }
+        if try await isOff(.afterPull, RecordID(page.table)), parts.random.below(2) == 0 { return [] }
         return try await inner.afterPull(page)
     }
 }

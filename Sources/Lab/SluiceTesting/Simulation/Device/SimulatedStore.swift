@@ -29,7 +29,7 @@ struct SimulatedStore: LocalStore {
             throw SluiceError(.storeInputOutput, "the simulated disk failed")
         }
         let trouble = trouble()
-        let callsUntilTrouble = trouble == nil ? 0 : world.luck.below(8)
+        let callsUntilTrouble = trouble == nil ? 0 : world.random.below(8)
         let ticket = commits.begin()
         let result: Result
         do {
@@ -62,7 +62,7 @@ struct SimulatedStore: LocalStore {
     private func trouble() -> SluiceError? {
         guard world.faults.strikes(.storeTrouble, of: process.device) else { return nil }
         let codes: [SluiceError.Code] = [.storeInputOutput, .storeFull, .storeBusy, .storeCorrupt]
-        return SluiceError(codes[world.luck.below(codes.count)], "the simulated disk failed")
+        return SluiceError(codes[world.random.below(codes.count)], "the simulated disk failed")
     }
 
     private func call<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {

@@ -37,7 +37,7 @@ struct SimulatedTransport: Transport {
         if isChange, let id = request.context.operationID, SimulatedBusyness.proves(response, in: parts.setting) {
             parts.oracle.refused(id, by: process.device)
         }
-        if request.head.method == .get, parts.setting.habits.contains(.hasLargeRows), isLarge(response) {
+        if request.head.method == .get, parts.setting.traits.contains(.hasLargeRows), isLarge(response) {
             throw SluiceError(.tooLarge, "the answer is larger than the device takes")
         }
         return response

@@ -9,12 +9,12 @@ final class SimulationFaults: Sendable {
     }
 
     private let probabilities: [SimulationFault: Double]
-    private let luck: SimulationLuck
+    private let random: SimulationRandom
     private let state = Mutex(State())
 
-    init(_ probabilities: [SimulationFault: Double], luck: SimulationLuck) {
+    init(_ probabilities: [SimulationFault: Double], random: SimulationRandom) {
         self.probabilities = probabilities
-        self.luck = luck
+        self.random = random
     }
 
     var counts: [SimulationFault: Int] { state.withLock { $0.counts } }
@@ -29,7 +29,7 @@ final class SimulationFaults: Sendable {
     func strikes(_ fault: SimulationFault, of device: Int = 0) -> Bool {
         guard let probability = probabilities[fault] else { return false }
         // Drawn in calm times too, so that later random choices do not depend on calm.
-        let strikes = luck.strikes(Self.isRare(fault) ? probability / 5 : probability)
+        let strikes = random.strikes(Self.isRare(fault) ? probability / 5 : probability)
         return state.withLock { state in
             guard strikes, !state.isCalm else { return false }
             state.counts[fault, default: 0] += 1
@@ -39,7 +39,7 @@ final class SimulationFaults: Sendable {
 
     /// Whether an event that is no fault of the story happens now, with that probability.
     func strikes(_ probability: Double) -> Bool {
-        let strikes = luck.strikes(probability)
+        let strikes = random.strikes(probability)
         return strikes && !state.withLock { $0.isCalm }
     }
 
@@ -58,7 +58,7 @@ final class SimulationFaults: Sendable {
 ///
 /// Each action of a story has a seed of its own, so that removing an action leaves the random choices of the others
 /// unchanged.
-final class SimulationLuck: Sendable {
+final class SimulationRandom: Sendable {
     private let generator: Mutex<SeededGenerator>
 
     init(seed: UInt64) { generator = Mutex(SeededGenerator(seed: seed)) }

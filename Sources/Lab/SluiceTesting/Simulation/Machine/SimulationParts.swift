@@ -6,7 +6,7 @@ final class SimulationParts: Sendable {
     let setting: SimulationSetting
     let configuration: SimulationConfiguration
     let executor = SimulationExecutor()
-    let luck: SimulationLuck
+    let random: SimulationRandom
     let faults: SimulationFaults
     let trace: SimulationTrace
     let clock = SimulationClock()
@@ -20,15 +20,15 @@ final class SimulationParts: Sendable {
     init(_ story: SimulationStory, _ configuration: SimulationConfiguration, keepsTrace: Bool) throws {
         setting = story.setting
         self.configuration = configuration
-        luck = SimulationLuck(seed: story.seed)
-        faults = SimulationFaults(story.setting.faults, luck: luck)
+        random = SimulationRandom(seed: story.seed)
+        faults = SimulationFaults(story.setting.faults, random: random)
         trace = SimulationTrace(isKept: keepsTrace)
         dialect = try SimulatedService(story.setting)?.dialect ?? Dialect(named: story.setting.wire)
         oracle = SimulationOracle(
             setting, columns: dialect.pushColumns, hasFilters: !configuration.filters.isEmpty,
             forgetsDeleted: SimulatedService(story.setting) != nil)
         server = SimulatedServer(
-            setting: story.setting, dialect: dialect, clock: clock, luck: luck, faults: faults, oracle: oracle)
+            setting: story.setting, dialect: dialect, clock: clock, random: random, faults: faults, oracle: oracle)
     }
 
     /// The probability that a hook of the application fails or decides otherwise.

@@ -29,7 +29,7 @@ extension SimulationWorld {
         let unanswered = devices.map(\.unansweredSends)
         var pushed = devices.map { _ in 0 }
         // A server that fails on large pages makes each of several reads find the right size first.
-        let rounds = parts.setting.habits.contains(.failsLargePages) ? 8 : 4
+        let rounds = parts.setting.traits.contains(.failsLargePages) ? 8 : 4
         for round in 0..<rounds {
             parts.clock.advance(milliseconds: parts.setting.commitLag * 2000 + 10_000)
             // All push before any pulls, so that one pull brings what all have pushed.

@@ -5,7 +5,7 @@ extension SimulationWorld {
     /// Delivers a request to the server or an answer to its device, or loses it on the way.
     func deliver(_ parcel: SimulationAgenda.Parcel) {
         let device = devices[parcel.process.device]
-        parts.clock.advance(milliseconds: 1 + parts.luck.below(150))
+        parts.clock.advance(milliseconds: 1 + parts.random.below(150))
         if let answer = parcel.answer {
             note("answer", parcel, "\(answer.status) reaches device \(device.index)")
             return parts.agenda.end(parcel, .success(answer))
@@ -25,10 +25,10 @@ extension SimulationWorld {
         var response = parts.server.answer(parcel.request, of: device.index, user: user)
         if strikes(.duplicate) {
             let second = parts.server.answer(parcel.request, of: device.index, user: user)
-            if parts.luck.below(2) == 0 { response = second }
+            if parts.random.below(2) == 0 { response = second }
         }
         // Sent as bytes, because devices parse bytes.
-        if story.setting.habits.contains(.hasOddRows) { response.body = Body(bytes: response.body.bytes) }
+        if story.setting.traits.contains(.hasOddRows) { response.body = Body(bytes: response.body.bytes) }
         if let quirk = parts.configuration.quirk { response = quirk(parcel.request, response) }
         response = spoiled(response, to: parcel.request)
         if strikes(.dropAnswer) { return lose(parcel, "the answer \(response.status)") }
@@ -65,7 +65,7 @@ extension SimulationWorld {
     private func answer(_ parcel: SimulationAgenda.Parcel, _ answered: Response, _ remark: String) {
         var response = answered
         let token = Self.tokenField.flatMap { parcel.request.head.headerFields[$0] }
-        if let token, story.setting.habits.contains(.repeatsTokens), response.status >= 400,
+        if let token, story.setting.traits.contains(.repeatsTokens), response.status >= 400,
             ![409, 412].contains(response.status)
         {
             response.body = Body(json: ["error": JSON("not with the token \(token)"), "message": JSON(token)])
@@ -77,7 +77,7 @@ extension SimulationWorld {
                 + ((try? response.body.json).map { " -> \(SimulationText.of($0))" } ?? ""))
         devices[parcel.process.device].note(response.status, to: parcel.request)
         guard parts.agenda.isAwaited(parcel) else { return }
-        if parts.luck.below(2) == 0 { return parts.agenda.end(parcel, .success(response)) }
+        if parts.random.below(2) == 0 { return parts.agenda.end(parcel, .success(response)) }
         var parcel = parcel
         parcel.answer = response
         parts.agenda.put(parcel)
@@ -89,7 +89,7 @@ extension SimulationWorld {
         if strikes(.tooManyRequests) { return Self.later(429, "2") }
         if strikes(.unavailable) {
             let now = Timestamp(ticks: parts.clock.now.ticks + 5 * Timestamp.ticksPerSecond)
-            return Self.later(503, [nil, "1", ModelDate.text(now), "soon"][parts.luck.below(4)])
+            return Self.later(503, [nil, "1", ModelDate.text(now), "soon"][parts.random.below(4)])
         }
         if strikes(.forbidden) { return .model(403, ["error": "not yours"]) }
         if strikes(.failBefore) { return .model(500, ["error": "an accident"]) }
@@ -133,7 +133,7 @@ extension SimulationWorld {
         guard strikes(.cutBody) else { return response }
         var cut = response
         let bytes = response.body.bytes
-        cut.body = Body(bytes: Array(bytes.prefix(bytes.isEmpty ? 0 : parts.luck.below(bytes.count))))
+        cut.body = Body(bytes: Array(bytes.prefix(bytes.isEmpty ? 0 : parts.random.below(bytes.count))))
         return cut
     }
 }

@@ -47,7 +47,7 @@ final class SimulationWorld {
         parts.server.edit(
             "items", (0..<5).map { (parts.setting.id($0), JSON(members: [("group", JSON($0 % 3))] + zeros)) })
         parts.server.edit("notes", [(parts.setting.id(0), JSON(members: zeros))])
-        if parts.setting.habits.contains(.hasOddRows) { parts.server.editOddRows() }
+        if parts.setting.traits.contains(.hasOddRows) { parts.server.editOddRows() }
         let stores = Mutex<[@Sendable () throws -> any LocalStore]>([])
         let count = story.setting.devices
         try complete { [parts] in
@@ -70,7 +70,7 @@ final class SimulationWorld {
 
     private func act(_ action: SimulationAction) throws {
         parts.count(\.actions)
-        parts.luck.reseed(action.luck)
+        parts.random.reseed(action.random)
         parts.faults.setCalm(action.isCalm)
         parts.trace.note(
             "action", action.kind.rawValue, action.device,
@@ -80,7 +80,7 @@ final class SimulationWorld {
         for _ in 0..<action.pace {
             guard try step() else { break }
         }
-        parts.clock.advance(milliseconds: parts.luck.below(2000))
+        parts.clock.advance(milliseconds: parts.random.below(2000))
     }
 
     private func begin(_ action: SimulationAction) throws {
@@ -134,7 +134,7 @@ final class SimulationWorld {
     }
 
     private func editServer(_ action: SimulationAction) {
-        if story.setting.habits.contains(.hasOddRows), action.choice / 2 % 4 == 0 { parts.server.editOddRows() }
+        if story.setting.traits.contains(.hasOddRows), action.choice / 2 % 4 == 0 { parts.server.editOddRows() }
         let first = action.choice / 8
         let count = action.kind == .serverBatch ? 2 + action.choice / 64 % 3 * story.setting.serverPage % 20 : 1
         let table = devices[0].record(action.choice).table
@@ -214,8 +214,8 @@ final class SimulationWorld {
     }
 
     private func drain() {
-        let (luck, shuffles) = (parts.luck, story.setting.shuffles)
-        parts.executor.drain { shuffles ? luck.below($0) : 0 }
+        let (random, shuffles) = (parts.random, story.setting.shuffles)
+        parts.executor.drain { shuffles ? random.below($0) : 0 }
     }
 
     private func end(_ device: SimulatedDevice) {
@@ -238,7 +238,7 @@ final class SimulationWorld {
             parts.trace.note("alarm", "", alarm.process.device, line: "  a timer of device \(alarm.process.device)")
             agenda.ring(alarm)
         } else if parcels > 0 {
-            deliver(agenda.takeParcel(parts.luck.below(parcels)))
+            deliver(agenda.takeParcel(parts.random.below(parcels)))
         } else {
             return false
         }
@@ -283,11 +283,11 @@ extension SimulationWorld {
         guard parcel.request.head.method != .get else { return nil }
         let device = parcel.process.device
         if strikes(.staysBusy), busy[device] == nil {
-            let status = SimulatedBusyness.statuses[parts.luck.below(SimulatedBusyness.statuses.count)]
-            busy[device] = SimulatedBusyness(status: status, left: 2 + parts.luck.below(5))
+            let status = SimulatedBusyness.statuses[parts.random.below(SimulatedBusyness.statuses.count)]
+            busy[device] = SimulatedBusyness(status: status, left: 2 + parts.random.below(5))
         }
         guard let now = busy[device] else { return nil }
         busy[device] = now.left > 1 ? SimulatedBusyness(status: now.status, left: now.left - 1) : nil
-        return Self.later(now.status, [nil, "0", "1"][parts.luck.below(3)])
+        return Self.later(now.status, [nil, "0", "1"][parts.random.below(3)])
     }
 }

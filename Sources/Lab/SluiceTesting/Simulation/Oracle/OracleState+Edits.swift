@@ -98,6 +98,11 @@ extension OracleState {
         let operation = conflict.operation
         conflicted.insert(operation.id)
         let key = key(of: conflict)
+        // The server has properties of its own in a row, and none of the edits before a delete sent them. The record may
+        // be made again before that conflict is decided.
+        if forgetsDeleted || keepsAuthors, endsInDelete(operation, of: key, on: device) {
+            undecidable.insert(operation.id)
+        }
         for field in SimulatedFields.all {
             guard let value = fields.value(field, of: conflict.server) else { continue }
             contested[operation.id, default: []].insert(FieldValue(key: key, field: field, value: value))
@@ -106,10 +111,8 @@ extension OracleState {
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
             stands(operation.id, after: author), !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
-            // The server has properties of its own in a row, and none of the edits before a delete sent them.
-            !((forgetsDeleted || keepsAuthors) && endsInDelete(operation, of: key, on: device)),
-            !mayBePast(authors[version], conflict), !bringsOthers(version, conflict, on: device),
-            !sendsFormerAuthor(conflict), !hidesFields(of: conflict)
+            !undecidable.contains(operation.id), !mayBePast(authors[version], conflict),
+            !bringsOthers(version, conflict, on: device), !sendsFormerAuthor(conflict), !hidesFields(of: conflict)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands after")

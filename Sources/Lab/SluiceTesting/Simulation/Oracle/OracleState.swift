@@ -46,6 +46,8 @@ struct OracleState: Sendable {
     var comebacks: Set<String> = []
     /// The operations that have met a conflict.
     var conflicted: Set<String> = []
+    /// The operations whose conflict with their own earlier change cannot be told from one with another user.
+    var undecidable: Set<String> = []
     /// The server's values at the conflict of an operation.
     var contested: [String: Set<FieldValue>] = [:]
     /// The operations with a revision that took effect.

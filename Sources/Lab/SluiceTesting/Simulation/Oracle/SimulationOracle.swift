@@ -12,8 +12,8 @@ final class SimulationOracle: Sendable {
         state = Mutex(
             OracleState(
                 devices: setting.devices, columns: columns, hasFilters: hasFilters, fields: setting.fields,
-                forgetsDeleted: forgetsDeleted, mayChangeValues: setting.habits.contains(.keepsTexts),
-                tidiesPages: setting.tidiesPages, keepsAuthors: setting.habits.contains(.keepsAuthors),
+                forgetsDeleted: forgetsDeleted, mayChangeValues: setting.traits.contains(.keepsTexts),
+                tidiesPages: setting.tidiesPages, keepsAuthors: setting.traits.contains(.keepsAuthors),
                 hasReplicas: setting.faults[.staleRead] != nil, ids: setting.ids))
     }
 

@@ -7,10 +7,10 @@ struct SimulatedIDs: Sendable {
     let areCapitals: Bool
     private let areMixed: Bool
 
-    init(_ habits: Set<SimulationHabit>) {
-        areTwins = habits.contains(.hasTwinIDs)
-        areCapitals = habits.contains(.capitalIDs)
-        areMixed = habits.contains(.sortsWithoutCase)
+    init(_ traits: Set<ServerTrait>) {
+        areTwins = traits.contains(.hasTwinIDs)
+        areCapitals = traits.contains(.capitalIDs)
+        areMixed = traits.contains(.sortsWithoutCase)
     }
 
     /// Returns the id of the record with that number, as applications write it.

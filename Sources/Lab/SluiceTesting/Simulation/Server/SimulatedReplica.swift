@@ -19,12 +19,12 @@ struct SimulatedReplica {
     }
 
     /// Returns the state before one of the writes since that time; nil if there was no write.
-    func state(_ state: SimulatedServer.State, since time: Timestamp, choosing luck: SimulationLuck)
+    func state(_ state: SimulatedServer.State, since time: Timestamp, choosing random: SimulationRandom)
         -> SimulatedServer.State?
     {
         let recent = pasts.filter { $0.until > time }
         guard !recent.isEmpty else { return nil }
-        let past = recent[luck.below(recent.count)]
+        let past = recent[random.below(recent.count)]
         var stale = state
         (stale.tables, stale.version) = (past.tables, past.version)
         return stale
@@ -46,7 +46,7 @@ extension SimulatedServer {
     /// Returns the state of a replica that has not received the last writes; nil where the server itself answers.
     func stale(_ state: State) -> State? {
         guard faults.strikes(.staleRead) else { return nil }
-        return state.replica.state(state, since: heard, choosing: luck)
+        return state.replica.state(state, since: heard, choosing: random)
     }
 
     /// The last commit that every later answer includes.

@@ -28,7 +28,7 @@ struct SimulatedRow: Sendable {
     /// Merges the application's properties into the row.
     mutating func merge(_ record: JSON, _ dialect: Dialect, _ setting: SimulationSetting) {
         let texts =
-            setting.habits.contains(.keepsTexts)
+            setting.traits.contains(.keepsTexts)
             ? SimulatedFields.all.map { PropertyName(setting.fields.name($0)) } : []
         for (name, value) in record.members ?? [] where !dialect.isSystemProperty(name) && name != dialect.columns.id {
             let isText = texts.contains(name) && value.kind == .number
@@ -38,7 +38,7 @@ struct SimulatedRow: Sendable {
 
     /// Returns the row's sort position by time within its table.
     func place(_ setting: SimulationSetting) -> Int64 {
-        isTimed ? updatedAt.ticks : setting.habits.contains(.untimedLast) ? .max : .min
+        isTimed ? updatedAt.ticks : setting.traits.contains(.untimedLast) ? .max : .min
     }
 
     /// Updates the row's wire forms after a change.

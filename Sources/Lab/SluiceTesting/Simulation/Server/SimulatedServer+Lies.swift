@@ -36,7 +36,7 @@ extension SimulatedServer {
         }
     }
 
-    /// The ids of rows that no device can store: see ``SimulationHabit/hasOddRows``.
+    /// The ids of rows that no device can store: see ``ServerTrait/hasOddRows``.
     static let oddIDs: [RecordID] = ["odd0", "odd1"]
 
     /// Creates or changes the odd rows.

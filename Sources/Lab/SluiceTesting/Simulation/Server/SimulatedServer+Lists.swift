@@ -60,7 +60,7 @@ extension SimulatedServer {
         guard order.allSatisfy({ $0.column == updatedAt || $0.column == id }) else { return false }
         // Another order each time, but never the order of the ids: a device would take the server for one that sorts by
         // id.
-        let turn = setting.habits.contains(.shufflesTies) ? 1 + luck.below(max(1, rows.count - 1)) : 0
+        let turn = setting.traits.contains(.shufflesTies) ? 1 + random.below(max(1, rows.count - 1)) : 0
         let ids = setting.ids
         if turn > 0 { rows = Self.turned(rows.sorted { ids.areInOrder($0.id, $1.id) }, by: turn) }
         let places = turn > 0 ? Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($1.id, $0) }) : [:]

@@ -32,7 +32,7 @@ final class SimulatedServer: Sendable {
     let service: SimulatedService?
     let dialect: Dialect
     let clock: SimulationClock
-    let luck: SimulationLuck
+    let random: SimulationRandom
     let faults: SimulationFaults
     let oracle: SimulationOracle
     let state: Mutex<State>
@@ -40,14 +40,14 @@ final class SimulatedServer: Sendable {
     private let filters = Mutex<[ExactName: QueryExpression]>([:])
 
     init(
-        setting: SimulationSetting, dialect: Dialect, clock: SimulationClock, luck: SimulationLuck,
+        setting: SimulationSetting, dialect: Dialect, clock: SimulationClock, random: SimulationRandom,
         faults: SimulationFaults, oracle: SimulationOracle
     ) {
         self.setting = setting
         service = SimulatedService(setting)
         self.dialect = dialect
         self.clock = clock
-        self.luck = luck
+        self.random = random
         self.faults = faults
         self.oracle = oracle
         state = Mutex(State(page: setting.serverPage))
@@ -59,13 +59,13 @@ final class SimulatedServer: Sendable {
     /// Answers a request.
     func answer(_ request: Request, of device: Int, user: Int) -> Response {
         state.withLock { state in
-            if faults.strikes(.pageSize) { state.page = 1 + luck.below(8) }
+            if faults.strikes(.pageSize) { state.page = 1 + random.below(8) }
             if faults.strikes(.clockBack), state.behind < quarter {
-                state.behind += Int64(luck.below(Int(max(1, quarter - state.behind))))
+                state.behind += Int64(random.below(Int(max(1, quarter - state.behind))))
                 oracle.clockWentBack()
             }
             if setting.tellsTime, state.behind < 2 * 3600 * Timestamp.ticksPerSecond, faults.strikes(.clockSetBack) {
-                state.behind += Int64(600 + luck.below(3000)) * Timestamp.ticksPerSecond
+                state.behind += Int64(600 + random.below(3000)) * Timestamp.ticksPerSecond
                 oracle.clockWentBack()
             }
             if faults.strikes(.forgetRequests) {
@@ -84,7 +84,7 @@ final class SimulatedServer: Sendable {
                 response.head.headerFields[name] = "4"
             }
             if setting.tellsTime {
-                let ahead = setting.habits.contains(.clockAhead) ? 12 * quarter : 0
+                let ahead = setting.traits.contains(.clockAhead) ? 12 * quarter : 0
                 response.head.headerFields[.date] = Self.date(clock.now.ticks - state.behind + ahead, &state)
             }
             return response
@@ -155,7 +155,7 @@ final class SimulatedServer: Sendable {
     }
 
     func reply(_ status: Int, _ row: SimulatedRow) -> Response {
-        .model(status, row.wire, version: "v\(row.version)" + (setting.habits.contains(.marksTags) ? "-gzip" : ""))
+        .model(status, row.wire, version: "v\(row.version)" + (setting.traits.contains(.marksTags) ? "-gzip" : ""))
     }
 
     /// Gives a changed row its version and time, and records the effect for the checker.
@@ -167,7 +167,7 @@ final class SimulatedServer: Sendable {
         row.commit = state.version
         row.updatedAt = time ?? self.time(&state)
         row.isTimed = change.device != nil || !leavesUntimed
-        if setting.habits.contains(.keepsAuthors) { row.fields[Self.author] = JSON("write \(row.version)") }
+        if setting.traits.contains(.keepsAuthors) { row.fields[Self.author] = JSON("write \(row.version)") }
         row.finish(dialect, setting, service)
         state.tables[change.table, default: [:]][row.id] = row
         state.effects.append((change, before, row))
@@ -178,15 +178,16 @@ final class SimulatedServer: Sendable {
 
     /// Whether a row that another client writes gets no time now.
     private var leavesUntimed: Bool {
-        !setting.habits.isDisjoint(with: [.untimedFirst, .untimedLast]) && luck.below(2) == 0
+        !setting.traits.isDisjoint(with: [.untimedFirst, .untimedLast]) && random.below(2) == 0
     }
 
     /// Returns the time of a change.
     private func time(_ state: inout State) -> Timestamp {
         var ticks = clock.now.ticks - state.behind
-        if faults.strikes(.lateCommit) { ticks -= Int64(luck.below(Int(quarter))) }
+        if faults.strikes(.lateCommit) { ticks -= Int64(random.below(Int(quarter))) }
         // Finer than a millisecond, as in databases.
-        ticks = setting.grain == 1 ? ticks + Int64(luck.below(10_000)) : ticks - ticks % (Int64(setting.grain) * 10_000)
+        let grain = Int64(setting.grain) * 10_000
+        ticks = setting.grain == 1 ? ticks + Int64(random.below(10_000)) : ticks - ticks % grain
         if faults.strikes(.equalTimes), ticks - state.lastTime.ticks < quarter, ticks > state.lastTime.ticks {
             ticks = state.lastTime.ticks
         }
@@ -236,18 +237,18 @@ extension SimulatedServer {
 
     /// Whether a requested page may fail because it is too large.
     var limitsPages: Bool {
-        !setting.habits.isDisjoint(with: [.refusesLargePages, .failsLargePages, .hasLargeRows])
+        !setting.traits.isDisjoint(with: [.refusesLargePages, .failsLargePages, .hasLargeRows])
     }
 
     /// Returns the size of a page; nil where the request exceeds the server's limit.
     func pageSize(_ top: Int?, _ state: State) -> Int? {
-        if setting.habits.contains(.refusesLargePages), let top, top > Self.fewRows { return nil }
-        let most = setting.habits.contains(.variesPages) ? 1 + luck.below(state.page) : state.page
+        if setting.traits.contains(.refusesLargePages), let top, top > Self.fewRows { return nil }
+        let most = setting.traits.contains(.variesPages) ? 1 + random.below(state.page) : state.page
         return min(top ?? most, most)
     }
 
     /// Whether the server manages a page of that many rows.
-    func isSendable(_ count: Int) -> Bool { !setting.habits.contains(.failsLargePages) || count <= Self.fewRows }
+    func isSendable(_ count: Int) -> Bool { !setting.traits.contains(.failsLargePages) || count <= Self.fewRows }
 }
 
 /// A table that fails for a while.
@@ -259,9 +260,9 @@ struct TableOutage {
 
     private static let statuses = [404, 403, 500]
 
-    init(_ table: String, choosing luck: SimulationLuck, left: Int?) {
+    init(_ table: String, choosing random: SimulationRandom, left: Int?) {
         self.table = table
-        status = Self.statuses[luck.below(Self.statuses.count)]
+        status = Self.statuses[random.below(Self.statuses.count)]
         self.left = left
     }
 }
@@ -270,12 +271,13 @@ extension SimulatedServer {
     /// Makes one of the tables fail for some requests, at random.
     func beginOutage(_ state: inout State) {
         guard faults.strikes(.tableFails), state.outage == nil else { return }
-        state.outage = TableOutage(luck.below(2) == 0 ? "items" : "notes", choosing: luck, left: 1 + luck.below(8))
+        let table = random.below(2) == 0 ? "items" : "notes"
+        state.outage = TableOutage(table, choosing: random, left: 1 + random.below(8))
     }
 
     /// Makes that table fail until it is mended.
     func breakDown(_ table: String) {
-        state.withLock { $0.outage = TableOutage(table, choosing: luck, left: nil) }
+        state.withLock { $0.outage = TableOutage(table, choosing: random, left: nil) }
     }
 
     func mend() { state.withLock { $0.outage = nil } }

@@ -8,7 +8,7 @@ struct SimulatedService: Sendable {
     static let sets = ["items", "notes"]
 
     let version: ODataVersion
-    let habits: Set<ServiceHabit>
+    let traits: Set<ServiceTrait>
     private let fields: SimulatedFields
     private let digits: Int
     private let keepsAuthors: Bool
@@ -17,13 +17,13 @@ struct SimulatedService: Sendable {
     init?(_ setting: SimulationSetting) {
         guard let version = ODataVersion(rawValue: setting.wire) else { return nil }
         self.version = version
-        habits = setting.service
+        traits = setting.service
         fields = setting.fields
         digits = setting.digits
-        keepsAuthors = setting.habits.contains(.keepsAuthors)
+        keepsAuthors = setting.traits.contains(.keepsAuthors)
     }
 
-    func has(_ habit: ServiceHabit) -> Bool { habits.contains(habit) }
+    func has(_ trait: ServiceTrait) -> Bool { traits.contains(trait) }
 
     /// The property with the time of a row's last change.
     static let time: PropertyName = "Changed"

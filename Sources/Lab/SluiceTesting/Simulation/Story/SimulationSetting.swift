@@ -79,9 +79,9 @@ public struct SimulationSetting: Sendable, Hashable {
     /// Whether a hook of the application changes pulled rows.
     public var tidiesPages = false
     /// The traits of the server.
-    public var habits: Set<SimulationHabit> = []
+    public var traits: Set<ServerTrait> = []
     /// The traits of its OData service, where the wire is one of OData's.
-    public var service: Set<ServiceHabit> = []
+    public var service: Set<ServiceTrait> = []
     /// The dependency of notes on items: none, by the column that names the item, or as a table.
     public var dependency = SimulationDependency.none
     /// The faults that happen, with their probabilities.
@@ -90,10 +90,10 @@ public struct SimulationSetting: Sendable, Hashable {
     init() {}
 
     /// The properties that applications write.
-    var fields: SimulatedFields { SimulatedFields(areTwins: habits.contains(.hasTwinNames)) }
+    var fields: SimulatedFields { SimulatedFields(areTwins: traits.contains(.hasTwinNames)) }
 
     /// The forms and the order of the records' ids.
-    var ids: SimulatedIDs { SimulatedIDs(habits) }
+    var ids: SimulatedIDs { SimulatedIDs(traits) }
 
     /// Returns the id of the record with that number.
     func id(_ number: Int) -> RecordID { ids.id(number) }
@@ -116,7 +116,7 @@ public struct SimulationSetting: Sendable, Hashable {
             "queuePart": JSON(queuePart), "makesTransactions": JSON(makesTransactions),
             "reconsiders": JSON(reconsiders), "tidiesPages": JSON(tidiesPages),
             "service": JSON(service.map(\.rawValue).sorted().map { JSON($0) }),
-            "habits": JSON(habits.map(\.rawValue).sorted().map { JSON($0) }),
+            "habits": JSON(traits.map(\.rawValue).sorted().map { JSON($0) }),
             "faults": JSON(
                 members: faults.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, JSON($0.value)) }),
         ]
@@ -170,8 +170,8 @@ public struct SimulationSetting: Sendable, Hashable {
         makesTransactions = json["makesTransactions"]?.bool ?? false
         reconsiders = json["reconsiders"]?.bool ?? false
         tidiesPages = json["tidiesPages"]?.bool ?? false
-        habits = Set((json["habits"]?.elements ?? []).compactMap { $0.string.flatMap(SimulationHabit.init) })
-        service = Set((json["service"]?.elements ?? []).compactMap { $0.string.flatMap(ServiceHabit.init) })
+        traits = Set((json["habits"]?.elements ?? []).compactMap { $0.string.flatMap(ServerTrait.init) })
+        service = Set((json["service"]?.elements ?? []).compactMap { $0.string.flatMap(ServiceTrait.init) })
         for (name, value) in json["faults"]?.members ?? [] {
             if let fault = SimulationFault(rawValue: name.text), let value = value.double { faults[fault] = value }
         }

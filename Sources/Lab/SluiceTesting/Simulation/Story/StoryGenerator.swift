@@ -20,7 +20,7 @@ struct StoryGenerator {
         if setting.reconsiders { kinds += Array(repeating: .reconsider, count: 8) }
         let actions = (0..<count).map { [kinds] index in
             var action = action(kinds, setting.devices)
-            if isContested, action.luck % 4 > 0 {
+            if isContested, action.random % 4 > 0 {
                 (action.device, action.choice) = (0, action.choice / 240 * 240 + 6)
                 action.kind = Self.plot[index % Self.plot.count]
             }
@@ -85,9 +85,9 @@ struct StoryGenerator {
         setting.handsOver = setting.users > 1 && number(0...1) == 0
         setting.restoresBackups = number(0...11) == 0
         setting.hookMishaps = number(0...7) == 0 ? 0.1 : 0
-        for habit in SimulationHabit.allCases
-        where Self.habitsOfSeeds[habit] == nil && !Self.plainHabits.contains(habit) {
-            if configuration.habits.contains(habit), number(0...11) == 0 { setting.habits.insert(habit) }
+        for trait in ServerTrait.allCases
+        where Self.traitsOfSeeds[trait] == nil && !Self.plainTraits.contains(trait) {
+            if configuration.traits.contains(trait), number(0...11) == 0 { setting.traits.insert(trait) }
         }
         setting.dependency = one(of: [.none, .none, .column, .table])
         for fault in SimulationFault.allCases
@@ -95,7 +95,7 @@ struct StoryGenerator {
             // A random subset, so that no fault hides behind another.
             if number(0...2) == 0 { setting.faults[fault] = one(of: [0.02, 0.1, 0.3]) }
         }
-        if setting.habits.contains(.clockAhead) {
+        if setting.traits.contains(.clockAhead) {
             // The trait matters only where rows are committed late.
             if configuration.faults.contains(.lateCommit) { setting.faults[.lateCommit] = 0.3 }
             // A device cannot see how far the row clock is if it was set back before the device's first pull.
@@ -111,8 +111,8 @@ struct StoryGenerator {
         if seed % 8 == 3, setting.batchSize == 1 { (setting.takesBatches, setting.batchSize) = (true, 0) }
         setting.tellsTime = seed % 7 != 3
         setting.restartsToHeal = seed % 3 != 1
-        for (habit, rest) in Self.habitsOfSeeds where configuration.habits.contains(habit) && seed % 13 == rest {
-            setting.habits.insert(habit)
+        for (trait, rest) in Self.traitsOfSeeds where configuration.traits.contains(trait) && seed % 13 == rest {
+            setting.traits.insert(trait)
         }
         if isContested { setting.queries = 1 }
         if isHasty {
@@ -133,21 +133,21 @@ struct StoryGenerator {
         var random = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 3)
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         setting.tracksChanges = number(0...2) > 0
-        for habit in ServiceHabit.allCases where number(0...4) == 0 { setting.service.insert(habit) }
+        for trait in ServiceTrait.allCases where number(0...4) == 0 { setting.service.insert(trait) }
         setting.offersDigests = false
         // The service announces no batch size.
         if setting.batchSize == 0 { setting.batchSize = 4 }
         // Here tags are opaque, numbers have declared types, and every row follows the metadata.
-        setting.habits.subtract([.marksTags, .keepsTexts, .hasOddRows, .shufflesTies])
+        setting.traits.subtract([.marksTags, .keepsTexts, .hasOddRows, .shufflesTies])
     }
 
     /// Traits that are not drawn either, with the remainder of their seeds.
-    private static let habitsOfSeeds: [SimulationHabit: UInt64] = [.hasTwinIDs: 4]
+    private static let traitsOfSeeds: [ServerTrait: UInt64] = [.hasTwinIDs: 4]
 
     private mutating func action(_ kinds: [SimulationAction.Kind], _ devices: Int) -> SimulationAction {
         let (kind, device, choice) = (one(of: kinds), number(0...devices - 1), number(0...1 << 20))
         return SimulationAction(
-            kind, device: device, choice: isHasty ? Self.narrowed(choice, kind) : choice, luck: random.next(),
+            kind, device: device, choice: isHasty ? Self.narrowed(choice, kind) : choice, random: random.next(),
             pace: one(of: [0, 0, 1, 2, 4, 12]))
     }
 
@@ -187,7 +187,7 @@ struct StoryGenerator {
 extension StoryGenerator {
     /// The faults and traits that are drawn here, in this order.
     static let plainFaults: [SimulationFault] = [.staleRead, .errorBesideRows, .staysBusy, .tableFails]
-    static let plainHabits: [SimulationHabit] = [
+    static let plainTraits: [ServerTrait] = [
         .keepsAuthors, .untimedFirst, .untimedLast, .refusesLargePages, .variesPages, .failsLargePages, .hasLargeRows,
         .capitalIDs, .sortsWithoutCase,
     ]
@@ -200,8 +200,8 @@ extension StoryGenerator {
             let probability = [0.1, 0.3][Int.random(in: 0...1, using: &random)]
             if isDrawn(), configuration.faults.contains(fault) { setting.faults[fault] = probability }
         }
-        for habit in Self.plainHabits where isDrawn() && configuration.habits.contains(habit) {
-            setting.habits.insert(habit)
+        for trait in Self.plainTraits where isDrawn() && configuration.traits.contains(trait) {
+            setting.traits.insert(trait)
         }
         setting.reconsiders = isDrawn()
         setting.tidiesPages = isDrawn()
@@ -214,21 +214,21 @@ extension StoryGenerator {
         if setting.faults[.staleRead] != nil {
             // These faults would hide how far a replica is behind, which only the order of times shows.
             for fault in [SimulationFault.lateCommit, .clockBack, .clockSetBack] { setting.faults[fault] = nil }
-            for habit in [SimulationHabit.untimedFirst, .untimedLast] { setting.habits.remove(habit) }
+            for trait in [ServerTrait.untimedFirst, .untimedLast] { setting.traits.remove(trait) }
             // A replica that has not received the row would confirm a false 404.
             setting.faults[.falseNotFound] = nil
         }
-        if setting.habits.contains(.capitalIDs) {
-            setting.habits.remove(.hasTwinIDs)
+        if setting.traits.contains(.capitalIDs) {
+            setting.traits.remove(.hasTwinIDs)
             // A column that names a record keeps the case in which it was written.
             if setting.dependency == .column { setting.dependency = .none }
             // The key type of a service determines the comparison.
-            if ODataVersion(rawValue: setting.wire) != nil { setting.habits.remove(.capitalIDs) }
+            if ODataVersion(rawValue: setting.wire) != nil { setting.traits.remove(.capitalIDs) }
         }
         // A page with a single row does not show the order.
-        if setting.serverPage == 1 || setting.habits.contains(.variesPages) || setting.faults[.pageSize] != nil {
-            setting.habits.remove(.sortsWithoutCase)
+        if setting.serverPage == 1 || setting.traits.contains(.variesPages) || setting.faults[.pageSize] != nil {
+            setting.traits.remove(.sortsWithoutCase)
         }
-        if setting.habits.contains(.untimedFirst) { setting.habits.remove(.untimedLast) }
+        if setting.traits.contains(.untimedFirst) { setting.traits.remove(.untimedLast) }
     }
 }

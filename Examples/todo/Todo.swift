@@ -15,7 +15,7 @@ struct TodoList {
     static let schema = TableSchema("todos", columns: [.init("text", .string), .init("done", .boolean)])
 
     let context: SyncContext
-    let table: SyncTable
+    let table: SyncTable<JSON>
 
     /// Opens the store, runs `body` and closes the store. `endpoint` is needed for a sync only.
     static func open(_ path: String, endpoint: String? = nil, _ body: (TodoList) async throws -> Void) async throws {

@@ -50,8 +50,8 @@ var query: Query {
     get { Query("places") }
     set {}
 }
-var people: TypedTable<Person> { fatalError() }
-var ledger: SyncTable { todos }
+var people: Table<Person> { fatalError() }
+var ledger: SyncTable<JSON> { todos }
 let name = "todos"
 var table: TableSchema { fatalError() }
 var held: TableSchema? { nil }
@@ -61,7 +61,7 @@ var entry: JSON { .object }
 var record: JSON { .object }
 var allRecords: [JSON] { [] }
 var former: [JSON] { [] }
-var update: LiveQuery.Update { fatalError() }
+var update: LiveQuery<JSON>.Update { fatalError() }
 var output: File { File() }
 var csv: [UInt8] { [] }
 var passphrase: StorePassphrase { fatalError() }

@@ -6,4 +6,4 @@ var transport: any Transport { AsyncHTTPTransport() }
 var client: SluiceClient { fatalError() }
 var store: SQLiteStore { fatalError() }
 var context: SyncContext { fatalError() }
-var todos: SyncTable { fatalError() }
+var todos: SyncTable<JSON> { fatalError() }

@@ -9,6 +9,6 @@ struct Screen {
 
 let list = Screen()
 let badge = Screen()
-var update: LiveQuery.Update { fatalError() }
+var update: LiveQuery<JSON>.Update { fatalError() }
 var former: [JSON] { [] }
 func showTodos() async {}

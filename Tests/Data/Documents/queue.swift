@@ -1,4 +1,4 @@
 import Sluice
 
 var other: SyncContext { fatalError() }
-var ledger: SyncTable { fatalError() }
+var ledger: SyncTable<JSON> { fatalError() }

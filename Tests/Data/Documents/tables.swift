@@ -1,7 +1,7 @@
 import Sluice
 
 var csv: [UInt8] { [] }
-var people: TypedTable<Person> { fatalError() }
+var people: Table<Person> { fatalError() }
 var ada: Person {
     get { fatalError() }
     set {}

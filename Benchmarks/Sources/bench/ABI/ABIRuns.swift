@@ -44,7 +44,7 @@ enum ABIRuns {
     }
 
     private static func measure(
-        _ database: String, _ body: (SyncTable) async throws -> Void
+        _ database: String, _ body: (SyncTable<JSON>) async throws -> Void
     ) async throws -> Measurement {
         let store = try SQLiteStore(path: database)
         let table = try await SyncContext(store: store, tables: [schema]).table(schema.name)

@@ -57,7 +57,7 @@ final class OpenContext: Sendable {
     /// Runs `body` for a caller with one of a context's sync tables, and waits for its end.
     static func inTable<Result: Sendable>(
         _ handle: sluice_context, _ name: UnsafePointer<CChar>?,
-        _ body: @escaping @Sendable (SyncTable) async throws -> Result
+        _ body: @escaping @Sendable (SyncTable<JSON>) async throws -> Result
     ) throws -> Result {
         let open = try find(handle, .local)
         let name = try Input.name(name, "table")

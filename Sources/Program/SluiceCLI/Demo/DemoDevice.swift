@@ -43,7 +43,7 @@ struct DemoDevice {
     }
 
     /// The device's movies.
-    var movies: SyncTable { get throws { try context.table(DemoMovies.table) } }
+    var movies: SyncTable<JSON> { get throws { try context.table(DemoMovies.table) } }
 
     /// Pulls the server's changes, with a bar of `total` rows if the number is known.
     func pull(total: Int? = nil) async throws -> PullResult {

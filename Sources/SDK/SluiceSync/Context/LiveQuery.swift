@@ -1,4 +1,5 @@
 public import SluiceBase
+internal import SluiceWire
 
 /// The results of a query over a table of the local store: the current result, then each different one, with the
 /// difference.
@@ -11,31 +12,33 @@ public import SluiceBase
 ///     print(update.records.count, "todos")
 /// }
 /// ```
-public struct LiveQuery: AsyncSequence, Sendable {
-    let context: SyncContext
+public struct LiveQuery<Record: Codable & Sendable>: AsyncSequence, Sendable {
+    let table: SyncTable<Record>
     let query: Query
 
     /// One result of the query.
-    public struct Update: Sendable, Hashable {
-        /// The result. Its records have their id, whatever the query selects.
-        public var records: [JSON]
+    public struct Update: Sendable {
+        /// The result, without the records that do not fit the type. JSON has its id, whatever the query selects.
+        public var records: [Record]
+        /// An error of code `invalidRecord` for each record of the result that does not fit the type.
+        public var misfits: [SluiceError]
         /// The difference from the previous result. For the first result all records are inserted.
         public var diff: QueryDiff
     }
 
     /// Reads the results.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let context: SyncContext
-        fileprivate let query: Query
+        private let table: SyncTable<Record>
+        private let query: Query
         private let watch: TableWatch
-        private var records: [JSON]?
+        /// The former result, and the part of it that fits the type.
+        private var former: (all: [JSON], fitting: [JSON])?
         /// Whether a commit has not been read yet: before the first result, or after a read that failed.
         private var isDue = true
 
-        fileprivate init(_ context: SyncContext, _ query: Query) {
-            self.context = context
-            self.query = query
-            watch = TableWatch(context)
+        fileprivate init(_ table: SyncTable<Record>, _ query: Query) {
+            (self.table, self.query) = (table, query)
+            watch = TableWatch(table.context)
         }
 
         /// Waits for the next result; nil once the task is cancelled.
@@ -48,28 +51,48 @@ public struct LiveQuery: AsyncSequence, Sendable {
                     isDue = true
                 }
                 let query = query
-                let new = try await context.store.read { try $0.records(matching: query) }
-                let update = Update(records: new, diff: QueryDiff(from: records ?? [], to: new))
-                let isFirst = records == nil
-                (records, isDue) = (new, false)
-                if isFirst || !update.diff.isEmpty { return update }
+                let new = try await table.context.store.read { try $0.records(matching: query) }
+                let diff = QueryDiff(from: former?.all ?? [], to: new)
+                isDue = false
+                if former == nil || !diff.isEmpty { return update(new, diff) }
             }
             return nil
+        }
+
+        /// Returns the result, which differs from the former one by `diff` where all records fit.
+        private mutating func update(_ new: [JSON], _ diff: QueryDiff) -> Update {
+            let sorted = table.coder.sorted(new)
+            let old = former ?? ([], [])
+            former = (new, sorted.fitting)
+            let allFit = sorted.misfits.isEmpty && old.all.count == old.fitting.count
+            return Update(
+                records: sorted.records, misfits: sorted.misfits,
+                diff: allFit ? diff : QueryDiff(from: old.fitting, to: sorted.fitting))
         }
     }
 
     /// Returns a reader of the results.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(context, query) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(table, query) }
+}
+
+/// JSON has no misfits, so that its results compare by their records and the difference.
+extension LiveQuery.Update: Equatable, Hashable where Record == JSON {
+    /// Whether both have the same records and the same difference.
+    public static func == (left: Self, right: Self) -> Bool { left.records == right.records && left.diff == right.diff }
+
+    /// Adds the records to a hash.
+    public func hash(into hasher: inout Hasher) { hasher.combine(records) }
 }
 
 extension SyncTable {
     /// Returns the records that match, now and whenever a write, push, pull or purge of this context changes them.
     ///
-    /// - Parameter query: its table is replaced by this one; nil means all records.
-    public func observe(_ query: Query? = nil) -> LiveQuery {
-        var query = local(query)
+    /// - Parameter query: its table is replaced by this one, and its `select` counts for JSON alone; nil means all
+    ///   records.
+    public func observe(_ query: Query? = nil) -> LiveQuery<Record> {
+        var query = reading(query)
         if !query.select.isEmpty, !query.select.contains("id") { query.select.append("id") }
-        return LiveQuery(context: context, query: query)
+        return LiveQuery(table: self, query: query)
     }
 }
 

@@ -75,12 +75,6 @@ public final class SyncContext: Sendable {
         try await settleLocalOnly()
     }
 
-    /// Returns the table of that name, for local reads and writes.
-    public func table(_ name: String) throws -> SyncTable {
-        try SyncTables.validate(name)
-        return SyncTable(name: name, context: self)
-    }
-
     /// The queue of waiting operations, with the means to repair it.
     public var queue: SyncQueue { SyncQueue(context: self) }
 

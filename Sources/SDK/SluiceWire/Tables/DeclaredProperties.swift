@@ -5,14 +5,18 @@ internal import SluiceBase
 ///
 /// The type declares them by its coding keys. It is asked to decode itself, and a Codable type first asks for a
 /// container by its keys. There the attempt ends, before any property is read. Nothing is guessed from an instance,
-/// and none is made. A type that asks for no keys counts as declaring all.
+/// and none is made. A type that asks for no keys counts as declaring all. JSON declares none: it has the wire's names.
 package struct DeclaredProperties: Sendable, Hashable {
     package let names: [SystemProperty: String]
-    /// The value that the type gives to a record without the property; see ``TableRecord/defaults``.
-    let defaults: JSON
+    /// The values that the type gives to a record without the properties; see ``TableRecord/defaults``.
+    let defaults: JSON?
 
     package init(of type: (some Decodable).Type) {
-        defaults = (type as? any TableRecord.Type)?.encodedDefaults ?? .object
+        if type == JSON.self {
+            (names, defaults) = ([:], nil)
+            return
+        }
+        defaults = (type as? any TableRecord.Type)?.encodedDefaults
         let probe = CodingKeyProbe()
         _ = try? type.init(from: probe)
         guard let accepts = probe.accepts else {

@@ -2,17 +2,17 @@ public import HTTPTypes
 public import SluiceBase
 
 extension SluiceClient {
-    /// Returns the table of that name, without a type.
-    public func table(_ name: String) -> Table { Table(name, client: self) }
+    /// Returns the table of that name, whose records are JSON objects.
+    public func table(_ name: String) -> Table<JSON> { Table(name, client: self) }
 
     /// Returns the table of that name, whose records are values of `type`.
-    public func table<Record: Codable & Sendable>(_ name: String, of type: Record.Type) -> TypedTable<Record> {
-        TypedTable(name, client: self)
+    public func table<Record: Codable & Sendable>(_ name: String, of type: Record.Type) -> Table<Record> {
+        Table(name, client: self)
     }
 
     /// Returns the table of the type's records.
-    public func table<Record: TableRecord>(_ type: Record.Type) -> TypedTable<Record> {
-        TypedTable(type.tableName, client: self)
+    public func table<Record: TableRecord>(_ type: Record.Type) -> Table<Record> {
+        Table(type.tableName, client: self)
     }
 
     /// Returns the custom call of that name: `/api/name`.

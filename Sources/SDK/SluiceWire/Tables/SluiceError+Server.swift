@@ -16,9 +16,9 @@ extension SluiceError {
     /// - Throws: ``SluiceError`` of code `invalidRecord` if the record does not fit the type.
     public func server<Record: Decodable>(as type: Record.Type) throws(SluiceError) -> Record? {
         guard let serverRecord else { return nil }
-        let coder = RecordCoder(
-            DeclaredProperties(of: type), among: exchange?.properties ?? .all, dialect: exchange?.dialect ?? .azureV2)
-        return try coder.decode(type, from: serverRecord, table: table)
+        let coder = RecordCoder<Record>(
+            table, among: exchange?.properties ?? .all, dialect: exchange?.dialect ?? .azureV2)
+        return try coder.decode(serverRecord)
     }
 
     /// Returns the error with its request and answer.

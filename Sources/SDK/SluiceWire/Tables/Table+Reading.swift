@@ -8,34 +8,28 @@ extension Table {
     /// - Throws: see ``Table``; `notFound` if there is none.
     public func lookup(
         id: some RecordIDConvertible, includeDeleted: Bool = false, parameters: RequestParameters = [:]
-    ) async throws -> JSON {
-        let id = try validated(id)
-        let request = dialect.lookup(
-            table: name, id: id, includeDeleted: includeDeleted, endpoint: client.endpoint)
-        guard let record = try await record(request, parameters) else {
-            throw SluiceError(
-                .brokenProtocol, "the server's answer is empty where a record was due", table: name, recordID: id)
-        }
-        return record
+    ) async throws -> Record {
+        try coder.decode(await document(validated(id), includeDeleted: includeDeleted, parameters))
     }
 
     /// Returns the server's current record. The server sends it only if it has another version (`If-None-Match`);
     /// otherwise `record` is returned. A record without an id is returned without a request.
     ///
     /// - Throws: see ``Table``; `notFound` if it no longer exists.
-    public func refresh(_ record: JSON, parameters: RequestParameters = [:]) async throws -> JSON {
+    public func refresh(_ record: Record, parameters: RequestParameters = [:]) async throws -> Record {
         try TableRules.validate(table: name)
-        guard let id = try TableRules.id(of: record, table: name, dialect: dialect) else { return record }
-        let version = usable(record[dialect.columns.version]?.string, for: id)
+        let document = try coder.encode(record, withNulls: false)
+        guard let id = try TableRules.id(of: document, table: name, dialect: dialect) else { return record }
+        let version = usable(document[dialect.columns.version]?.string, for: id)
         var request = dialect.lookup(table: name, id: id, version: version, endpoint: client.endpoint)
         request.context.features.insert(.refresh)
-        return try await self.record(request, parameters) ?? record
+        return try await self.document(request, parameters).map { try coder.decode($0) } ?? record
     }
 
     /// Returns the first page of the records that match. The query's table is replaced by this one.
     ///
     /// - Throws: see ``Table``; `invalidQuery` for an invalid query.
-    public func read(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> TablePage<JSON> {
+    public func read(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> TablePage<Record> {
         try TableRules.validate(table: name)
         return try await page(try list(query), parameters, after: nil)
     }
@@ -43,7 +37,7 @@ extension Table {
     /// Returns the page after that one; nil after the last. It keeps the user parameters.
     ///
     /// - Throws: see ``Table``; `brokenProtocol` if the server repeats the page.
-    public func read(after page: TablePage<JSON>) async throws -> TablePage<JSON>? {
+    public func read(after page: TablePage<Record>) async throws -> TablePage<Record>? {
         guard let cursor = page.cursor else { return nil }
         return try await self.page(cursor.request, [:], after: cursor)
     }
@@ -55,7 +49,7 @@ extension Table {
     ///   whole address at the endpoint's own origin. Characters that are not allowed in an address are
     ///   percent-encoded; `&`, `+` and `%` in a value must be so already.
     /// - Throws: see ``Table``; `invalidArgument` for an address at another origin.
-    public func read(odata: String, parameters: RequestParameters = [:]) async throws -> TablePage<JSON> {
+    public func read(odata: String, parameters: RequestParameters = [:]) async throws -> TablePage<Record> {
         try TableRules.validate(table: name)
         var request = try dialect.list(table: name, query: Query(name), endpoint: client.endpoint)
         request.head.path = try ODataAddress(odata, table: name).path(at: client.endpoint)
@@ -82,7 +76,7 @@ extension Table {
 
     /// Returns all pages of the records that match, each requested on demand. A query for some properties also brings
     /// the `id`, because it distinguishes the pages.
-    public func pages(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TablePages<JSON> {
+    public func pages(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TablePages<Record> {
         var query = query ?? Query(name)
         if !query.select.isEmpty, !query.select.contains(dialect.columns.id) { query.select.append(dialect.columns.id) }
         return TablePages(
@@ -91,7 +85,7 @@ extension Table {
     }
 
     /// Returns all records that match, page after page; as ``pages(_:parameters:)``.
-    public func records(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TableRecords<JSON> {
+    public func records(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TableRecords<Record> {
         TableRecords(pages: pages(query, parameters: parameters))
     }
 

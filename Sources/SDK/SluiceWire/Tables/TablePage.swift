@@ -12,14 +12,6 @@ public struct TablePage<Row: Sendable>: Sendable {
     /// Whether there may be a further page. On a wire that does not mark the end of its lists it is true until a page
     /// is empty.
     public var hasNext: Bool { cursor != nil }
-
-    /// Returns the page with converted rows, at the same position.
-    func map<Other>(_ body: (Row) throws(SluiceError) -> Other) throws(SluiceError) -> TablePage<Other> {
-        var others: [Other] = []
-        others.reserveCapacity(rows.count)
-        for row in rows { others.append(try body(row)) }
-        return TablePage<Other>(rows: others, count: count, cursor: cursor)
-    }
 }
 
 /// A list of a table's pages, each requested on demand.

@@ -89,7 +89,7 @@ public struct StoreResult: Sendable, Hashable {
     public func misfits<Record: Decodable>(of type: Record.Type) -> [SluiceError] { sorted(type).misfits }
 
     private func sorted<Record: Decodable>(_ type: Record.Type) -> (records: [Record], misfits: [SluiceError]) {
-        let sorted = RecordCoder(DeclaredProperties(of: type), asIn: []).sorted(type, records, table: nil)
+        let sorted = RecordCoder<Record>(nil, asIn: []).sorted(records)
         return (sorted.records, sorted.misfits)
     }
 }

@@ -1,6 +1,5 @@
 public import SluiceBase
 public import SluiceSync
-public import SluiceWire
 
 /// One interface to a service's data: over the network, from the device, or both.
 ///
@@ -98,16 +97,6 @@ extension DataStore {
         return try await read(request, ReadOptions()).count ?? 0
     }
 
-    /// Returns the table of a type's records, with records of that type.
-    public func table<Record: TableRecord>(_ type: Record.Type) -> TypedStoreTable<Record> {
-        TypedStoreTable(Record.tableName, store: self)
-    }
-
-    /// Returns a table whose records are values of a type.
-    public func table<Record: Codable & Sendable>(_ name: String, of type: Record.Type) -> TypedStoreTable<Record> {
-        TypedStoreTable(name, store: self)
-    }
-
     /// Creates a record; see ``create(_:in:options:)``.
     @discardableResult
     public func create(_ record: JSON, in table: String) async throws -> JSON {
@@ -198,90 +187,5 @@ private struct LinkChange {
 
     init(_ id: RecordID, _ table: String, _ reference: TableSchema.Reference, _ other: RecordID) {
         (self.id, self.table, self.reference, self.other) = (id, table, reference, other)
-    }
-}
-
-/// A table of a store whose records are values of a type.
-///
-/// ```swift
-/// let agencies = offline.table("Agencies", of: Agency.self)
-/// let (us, result) = try await agencies.read(Query("Agencies").where(column("Country") == "US"))
-/// ```
-public struct TypedStoreTable<Record: Codable & Sendable>: Sendable {
-    /// The table's name.
-    public let name: String
-    /// The store.
-    public let store: any DataStore
-
-    init(_ name: String, store: any DataStore) {
-        self.name = name
-        self.store = store
-    }
-
-    /// Returns the records that match, and their source. The query's table is replaced by this one. Records that do not
-    /// fit the type are in ``StoreResult/misfits(of:)`` instead.
-    ///
-    /// - Throws: as ``DataStore/read(_:_:)``.
-    public func read(
-        _ query: Query? = nil, _ options: ReadOptions = ReadOptions()
-    ) async throws -> (records: [Record], result: StoreResult) {
-        var query = query ?? Query(name)
-        query.table = name
-        let result = try await store.read(query, options)
-        return (result.records(of: Record.self), result)
-    }
-
-    /// Returns the target records of an address, and their source: `Agencies?$filter=Rank gt 3`,
-    /// `Bookings('1')/Agency`. They have to be of this type.
-    public func read(
-        _ address: String, _ options: ReadOptions = ReadOptions()
-    ) async throws -> (records: [Record], result: StoreResult) {
-        let result = try await store.read(address, options)
-        return (result.records(of: Record.self), result)
-    }
-
-    /// Returns the record with that id.
-    public func record(_ id: some RecordIDConvertible) async throws -> Record {
-        try value(await store.record(id, in: name))
-    }
-
-    /// Creates a record; nil properties are left out.
-    @discardableResult
-    public func create(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
-        var document = try encoded(record)
-        for name in document.names where document[name]?.isNull == true { document[name] = nil }
-        return try value(await store.create(document, in: name, options: options))
-    }
-
-    /// Writes all properties that the type declares.
-    @discardableResult
-    public func patch(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
-        try value(await store.patch(encoded(record), in: name, options: options))
-    }
-
-    /// Replaces the existing record: properties that are nil, or not in the type, become null.
-    @discardableResult
-    public func replace(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
-        try value(await store.replace(encoded(record), in: name, options: options))
-    }
-
-    /// Deletes a record, if the service's record still has the given version.
-    public func delete(
-        _ id: some RecordIDConvertible, version: String? = nil, options: OperationOptions = OperationOptions()
-    ) async throws {
-        try await store.delete(id.recordID, version: version, in: name, options: options)
-    }
-
-    private func encoded(_ record: Record) throws(SluiceError) -> JSON {
-        do {
-            return try JSONRecordEncoder().encode(record)
-        } catch {
-            throw SluiceError(.invalidRecord, "a \(Record.self) cannot be written as JSON", table: name, cause: error)
-        }
-    }
-
-    private func value(_ record: JSON) throws(SluiceError) -> Record {
-        try RecordCoder(DeclaredProperties(of: Record.self), asIn: [])
-            .decode(Record.self, from: record, table: name, isServers: false)
     }
 }

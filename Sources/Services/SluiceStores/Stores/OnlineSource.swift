@@ -36,7 +36,7 @@ struct OnlineSource: RecordSource {
     }
 
     /// Returns the rows of a page and of all later ones.
-    private func rest(_ page: inout TablePage<JSON>, _ table: Table) async throws -> RecordPage {
+    private func rest(_ page: inout TablePage<JSON>, _ table: Table<JSON>) async throws -> RecordPage {
         var records = page.rows
         let count = page.count
         while let next = try await table.read(after: page) {

@@ -70,7 +70,7 @@ import Testing
         try await newer.table("customers").insert(others.setting(["id": "c", "name": "old"]))
         try await push(newer)
 
-        let handler = TypedConflictHandler(Customer.self) { conflict in
+        let handler = ConflictClosure(Customer.self) { conflict in
             guard var merged = conflict.client, let server = conflict.server else { return .next }
             merged.name = "\(merged.name) and \(server.name)"
             return try conflict.merge(merged)

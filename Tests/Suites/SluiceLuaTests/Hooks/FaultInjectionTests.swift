@@ -25,7 +25,7 @@ struct FaultInjectionTests {
             context = try await SyncContext(client: client, store: MemoryStore(), options: plugins.added(to: sync))
         }
 
-        var todos: SyncTable { get throws { try context.table("todos") } }
+        var todos: SyncTable<JSON> { get throws { try context.table("todos") } }
 
         func pull() async throws { _ = try await context.pull(Query("todos"), named: "all") }
     }

@@ -14,7 +14,7 @@ struct BundledPluginsAtWorkTests {
     struct Device {
         let server: ModelServer
         let context: SyncContext
-        let rows: SyncTable
+        let rows: SyncTable<JSON>
 
         init(_ name: String, _ config: JSON, _ server: ModelServer = ModelServer()) async throws {
             self.server = server

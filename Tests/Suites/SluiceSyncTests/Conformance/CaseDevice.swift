@@ -12,7 +12,7 @@ import Synchronization
 struct CaseDevice {
     let store: any LocalStore
     let context: SyncContext
-    let table: SyncTable
+    let table: SyncTable<JSON>
 
     init(
         dialect: String? = nil, transport: any Transport, filters: [any Filter] = [], policy: String? = nil,

@@ -104,7 +104,7 @@ final class StepRunner: Sendable {
         return .object
     }
 
-    private func place(_ word: String) throws -> (SyncTable, String) {
+    private func place(_ word: String) throws -> (SyncTable<JSON>, String) {
         let parts = word.split(separator: "/").map(String.init)
         return try (device.context.table(parts.count == 2 ? parts[0] : "todos"), parts.last ?? "")
     }

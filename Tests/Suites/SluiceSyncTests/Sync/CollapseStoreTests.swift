@@ -27,7 +27,7 @@ struct CollapseStoreTests {
         }
     }
 
-    private func change(_ kind: TableOperation.Kind, _ n: Int, _ todos: SyncTable) async throws {
+    private func change(_ kind: TableOperation.Kind, _ n: Int, _ todos: SyncTable<JSON>) async throws {
         switch kind {
         case .insert: try await todos.insert(["id": "a", "n": JSON(n)])
         case .update: try await todos.update(["id": "a", "n": JSON(n)])

@@ -135,7 +135,7 @@ struct ConflictTests {
     @Test("an edit made while the handler thinks is kept on top of its decision", arguments: StoreKind.allCases, 0..<5)
     func editDuringDecision(_ kind: StoreKind, _ index: Int) async throws {
         let (decision, text) = Self.decisions[index]
-        let table = Mutex<SyncTable?>(nil)
+        let table = Mutex<SyncTable<JSON>?>(nil)
         let device = try await conflicted(
             kind,
             handlers: [

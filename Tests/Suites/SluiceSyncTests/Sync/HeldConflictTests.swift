@@ -94,7 +94,7 @@ struct HeldConflictTests {
 
     @Test("handlers run outside of every transaction: they may read and write the store", arguments: StoreKind.allCases)
     func outside(_ kind: StoreKind) async throws {
-        let todos = Mutex<SyncTable?>(nil)
+        let todos = Mutex<SyncTable<JSON>?>(nil)
         let device = try await Device(
             kind,
             handlers: [

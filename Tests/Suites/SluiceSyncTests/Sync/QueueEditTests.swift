@@ -11,7 +11,7 @@ import Testing
 struct QueueEditTests {
     /// A device with a record that it pulled, and a write that was refused.
     private func refused(
-        _ kind: StoreKind, _ status: Int = 400, _ first: (SyncTable) async throws -> Void
+        _ kind: StoreKind, _ status: Int = 400, _ first: (SyncTable<JSON>) async throws -> Void
     ) async throws -> Device {
         let device = try await Device(kind)
         device.server.seed("todos", [["id": "a", "n": 1, "m": 1]])

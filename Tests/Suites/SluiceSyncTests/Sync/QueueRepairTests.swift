@@ -13,7 +13,7 @@ struct QueueRepairTests {
     /// A device whose first write is answered `status` while `edit` is made.
     private func refused(
         _ kind: StoreKind, _ status: Int, _ first: (Device) async throws -> Void,
-        during edit: @escaping @Sendable (SyncTable) async throws -> Void
+        during edit: @escaping @Sendable (SyncTable<JSON>) async throws -> Void
     ) async throws -> Device {
         let device = try await Device(kind)
         device.server.seed("todos", [["id": "a", "n": 1, "m": 1]])
@@ -231,7 +231,7 @@ struct QueueRepairTests {
     @Test("a filter that edits the record it sends does not push for ever", .timeLimit(.minutes(10)))
     func endlessEdits() async throws {
         final class Editing: Filter {
-            let table = Mutex<SyncTable?>(nil)
+            let table = Mutex<SyncTable<JSON>?>(nil)
             let count = Mutex(0)
             func handle(_ request: Request, next: Next) async throws -> Response {
                 if request.isWrite, let table = table.withLock({ $0 }) {

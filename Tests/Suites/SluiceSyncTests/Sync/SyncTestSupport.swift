@@ -29,7 +29,7 @@ struct Device {
     let server: ModelServer
     let store: any LocalStore
     let context: SyncContext
-    let todos: SyncTable
+    let todos: SyncTable<JSON>
 
     init(
         _ kind: StoreKind, server: ModelServer = ModelServer(), handlers: [any ConflictHandler] = [],

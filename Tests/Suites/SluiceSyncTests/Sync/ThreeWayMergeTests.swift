@@ -32,8 +32,8 @@ struct ThreeWayMergeTests {
         { ConflictClosure { $0.merged.map { .replace($0) } ?? .next } },
         { ConflictClosure { _ in .client } },
         { FieldMerge(preferring: .server) },
-        { TypedConflictHandler(Todo.self) { try $0.client.map($0.merge) ?? .next } },
-        { TypedConflictHandler(Todo.self) { try $0.server.map($0.merge) ?? .next } },
+        { ConflictClosure(Todo.self) { try $0.client.map($0.merge) ?? .next } },
+        { ConflictClosure(Todo.self) { try $0.server.map($0.merge) ?? .next } },
     ]
 
     private func conflicted(

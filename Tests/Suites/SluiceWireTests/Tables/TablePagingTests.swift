@@ -12,7 +12,7 @@ struct TablePagingTests {
         #"{"items":\#(rows(ids)),"nextLink":\#(link.map { "\"\($0)\"" } ?? "null")}"#
     }
 
-    private func ids(_ table: Table, _ query: Query? = nil) async throws -> [String] {
+    private func ids(_ table: Table<JSON>, _ query: Query? = nil) async throws -> [String] {
         var ids: [String] = []
         for try await record in table.records(query) { ids.append(record["id"]?.string ?? "?") }
         return ids

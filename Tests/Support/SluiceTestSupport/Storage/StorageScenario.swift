@@ -105,7 +105,7 @@ struct StorageScenario {
     }
 
     /// The first answer about `r0` is lost, and `n1` is edited while it is sent.
-    private func loseAnswers(_ todos: SyncTable) {
+    private func loseAnswers(_ todos: SyncTable<JSON>) {
         let ledger = ledger
         let (edit, loss) = (Once(), Once())
         server.model.onRequest { request in
@@ -119,7 +119,7 @@ struct StorageScenario {
         }
     }
 
-    private func pull(_ todos: SyncTable) async {
+    private func pull(_ todos: SyncTable<JSON>) async {
         do {
             _ = try await todos.pull(named: "all")
         } catch {
@@ -128,7 +128,7 @@ struct StorageScenario {
     }
 
     /// A second query takes some of the rows, which it lets go again; they stay, as the first one has them too.
-    private func look(_ context: SyncContext, _ todos: SyncTable) async {
+    private func look(_ context: SyncContext, _ todos: SyncTable<JSON>) async {
         let some = Query("todos", filter: .call(.startswith, [.column("id"), .literal(.string("s"))]))
         do {
             _ = try await todos.reconcile(named: "all")

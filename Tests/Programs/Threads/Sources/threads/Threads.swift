@@ -55,7 +55,7 @@ private final class Work: Sendable {
     private let plugins: Plugins
     private let client: SluiceClient
     private let context: SyncContext
-    private let items: SyncTable
+    private let items: SyncTable<JSON>
     private let counts = Mutex<[String: Int]>([:])
 
     init(server: ModelServer, store: any LocalStore) async throws {

@@ -60,7 +60,7 @@ struct LiveQueryTests {
     func readFails() async throws {
         let store = CountingStore(MemoryStore())
         let device = try await Device(.memory, store: store)
-        let reader = Task { () -> LiveQuery.Update? in
+        let reader = Task { () -> LiveQuery<JSON>.Update? in
             var updates = device.todos.observe().makeAsyncIterator()
             _ = try await updates.next()
             try await device.todos.insert(["id": "1"])

@@ -19,7 +19,7 @@ struct LeaseTests {
         let two: SyncContext
         let server = ModelServer()
         let gate = Gate()
-        let todos: SyncTable
+        let todos: SyncTable<JSON>
 
         init(_ stores: [any LocalStore], timeout: Duration = .zero) async throws {
             var options = ClientOptions()

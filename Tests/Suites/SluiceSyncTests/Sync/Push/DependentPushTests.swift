@@ -13,7 +13,7 @@ import Testing
 struct DependentPushTests {
     private func device(
         _ kind: StoreKind, concurrency: Int = 1, column: String? = "list"
-    ) async throws -> (device: Device, lists: SyncTable, items: SyncTable) {
+    ) async throws -> (device: Device, lists: SyncTable<JSON>, items: SyncTable<JSON>) {
         let device = try await Device(kind) {
             $0.concurrency = concurrency
             $0.dependencies = [TableDependency("items", on: "lists", by: column)]

@@ -11,9 +11,9 @@ import Testing
 @Suite("What another has written is not overwritten unseen")
 struct ForeignEditTests {
     /// A device that has pulled `a`, and whose update of `m` the server has refused while an edit was made after it.
-    private func refused(_ kind: StoreKind, _ edit: @escaping @Sendable (SyncTable) async throws -> Void) async throws
-        -> Device
-    {
+    private func refused(
+        _ kind: StoreKind, _ edit: @escaping @Sendable (SyncTable<JSON>) async throws -> Void
+    ) async throws -> Device {
         let device = try await Device(kind)
         device.server.seed("todos", [["id": "a", "m": 0, "p": 0, "o": 0]])
         try await device.todos.pull(named: "all")

@@ -14,7 +14,7 @@ import Testing
 struct PushRaceTests {
     /// A device with `a` pulled, and a server at whose first change `body` runs before the answer.
     private func device(
-        _ kind: StoreKind, fault: ModelServer.Fault = .none, _ body: @escaping @Sendable (SyncTable) async -> Void
+        _ kind: StoreKind, fault: ModelServer.Fault = .none, _ body: @escaping @Sendable (SyncTable<JSON>) async -> Void
     ) async throws -> Device {
         let device = try await Device(kind)
         device.server.seed("todos", [["id": "a", "text": "old", "n": 1]])
@@ -181,7 +181,7 @@ struct PushRaceTests {
 
 /// Edits the record once, when its request is on its way down the chain.
 private final class EditBeforeSeal: Filter {
-    let todos = Mutex<SyncTable?>(nil)
+    let todos = Mutex<SyncTable<JSON>?>(nil)
 
     func handle(_ request: Request, next: Next) async throws -> Response {
         let table = todos.withLock { table in

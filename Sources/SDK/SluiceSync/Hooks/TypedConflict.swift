@@ -11,14 +11,14 @@ public struct TypedConflict<Record: Codable & Sendable>: Sendable {
     public let server: Record?
     /// The server's record on which the local change was made; nil for an insert.
     public let base: Record?
-    private let coder: RecordCoder
+    private let coder: RecordCoder<Record>
 
     fileprivate init(_ conflict: Conflict) throws(SluiceError) {
         let records = [conflict.client, conflict.server, conflict.base]
-        let coder = RecordCoder(DeclaredProperties(of: Record.self), asIn: records.compactMap(\.self))
+        let coder = RecordCoder<Record>(conflict.table, asIn: records.compactMap(\.self))
         func value(_ document: JSON?, isServers: Bool) throws(SluiceError) -> Record? {
             guard let document else { return nil }
-            return try coder.decode(Record.self, from: document, table: conflict.table, isServers: isServers)
+            return try coder.decode(document, isServers: isServers)
         }
         untyped = conflict
         self.coder = coder
@@ -35,16 +35,16 @@ public struct TypedConflict<Record: Codable & Sendable>: Sendable {
     public func merge(_ record: Record) throws(SluiceError) -> ConflictDecision {
         var merged = untyped.merged(preferring: .server) ?? untyped.server ?? untyped.client ?? .object
         let records = [untyped.base, untyped.server, untyped.client].compactMap(\.self)
-        let document = try coder.encode(record, unchangedFrom: records, table: untyped.table)
+        let document = try coder.encode(record, unchangedFrom: records)
         for (name, value) in document.withoutNulls(notIn: merged).members ?? [] { merged[name] = value }
         return .merge(merged)
     }
 }
 
-/// A handler of the conflicts of one table, whose records are values of a type.
+/// Handlers of the conflicts of one table, whose records are values of a type.
 ///
 /// ```swift
-/// options.conflictHandlers.append(TypedConflictHandler(Todo.self) { conflict in
+/// options.conflictHandlers.append(ConflictClosure(Todo.self) { conflict in
 ///     guard var merged = conflict.client, let server = conflict.server else { return .next }
 ///     merged.done = merged.done || server.done
 ///     return try conflict.merge(merged)
@@ -52,29 +52,19 @@ public struct TypedConflict<Record: Codable & Sendable>: Sendable {
 /// ```
 ///
 /// A record that does not fit the type makes the operation held, with the reason.
-public struct TypedConflictHandler<Record: Codable & Sendable>: ConflictHandler {
-    private let table: String
-    private let body: @Sendable (TypedConflict<Record>) async throws -> ConflictDecision
-
+extension ConflictClosure {
     /// Asks `body` about conflicts in the table of that name.
-    public init(
+    public init<Record: Codable & Sendable>(
         _ table: String, of type: Record.Type,
         _ body: @escaping @Sendable (TypedConflict<Record>) async throws -> ConflictDecision
     ) {
-        self.table = table
-        self.body = body
+        self.init(tables: [table]) { try await body(try TypedConflict($0)) }
     }
 
     /// Asks `body` about conflicts in the table that the type's records are in.
-    public init(
+    public init<Record: TableRecord>(
         _ type: Record.Type, _ body: @escaping @Sendable (TypedConflict<Record>) async throws -> ConflictDecision
-    ) where Record: TableRecord {
+    ) {
         self.init(type.tableName, of: type, body)
-    }
-
-    /// Asks the closure.
-    public func decide(_ conflict: Conflict) async throws -> ConflictDecision {
-        guard conflict.table == table else { return .next }
-        return try await body(try TypedConflict(conflict))
     }
 }

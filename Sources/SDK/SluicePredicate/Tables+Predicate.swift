@@ -6,7 +6,7 @@ public import SluiceCore
     public import Foundation
 #endif
 
-extension TypedSyncTable where Record: QueryableRecord {
+extension SyncTable where Record: QueryableRecord {
     /// Returns the records that match the predicate.
     ///
     /// ```swift
@@ -28,7 +28,7 @@ extension TypedSyncTable where Record: QueryableRecord {
     /// Observes the records that match the predicate: the current ones, and each change.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query.
-    public func observe(where predicate: Predicate<Record>) throws(SluiceError) -> TypedLiveQuery<Record> {
+    public func observe(where predicate: Predicate<Record>) throws(SluiceError) -> LiveQuery<Record> {
         observe(try Query(name, where: predicate))
     }
 
@@ -41,5 +41,28 @@ extension TypedSyncTable where Record: QueryableRecord {
         where predicate: Predicate<Record>, named queryName: String? = nil, allowsMassRemoval: Bool = false
     ) async throws -> PullResult {
         try await pull(Query(name, where: predicate), named: queryName, allowsMassRemoval: allowsMassRemoval)
+    }
+}
+
+extension TransactionTable where Record: QueryableRecord {
+    /// Returns the records that match the predicate, including the transaction's changes so far.
+    ///
+    /// ```swift
+    /// try await context.write { transaction in
+    ///     let people = try transaction.table(Person.self)
+    ///     for minor in try people.records(where: #Predicate { $0.age < 18 }) { try people.delete(id: minor.id ?? "") }
+    /// }
+    /// ```
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query, or of the store.
+    public func records(where predicate: Predicate<Record>) throws -> [Record] {
+        try records(matching: Query(name, where: predicate))
+    }
+
+    /// Returns the number of records that match the predicate, including the transaction's changes so far.
+    ///
+    /// - Throws: as ``records(where:)``.
+    public func count(where predicate: Predicate<Record>) throws -> Int {
+        try count(matching: Query(name, where: predicate))
     }
 }

@@ -4,8 +4,8 @@ import SluiceTestSupport
 import SluiceTesting
 import Testing
 
-@Suite("Typed tables")
-struct TypedTableTests {
+@Suite("Table: the server's records as values of a type")
+struct TableOfTypeTests {
     /// An answer of the wire's own, with all that the server keeps of a record.
     private func answer(_ dialect: Dialect, id: String = "a", name: String = "Ada") -> String {
         var record: JSON = ["id": JSON(id), "name": JSON(name), "age": 36, "unknown": [1]]

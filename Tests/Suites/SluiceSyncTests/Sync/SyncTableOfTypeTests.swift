@@ -7,8 +7,8 @@ import Testing
 @testable import SluiceSync
 @testable import SluiceWire
 
-@Suite("TypedSyncTable: local records as values of a type")
-struct TypedSyncTableTests {
+@Suite("SyncTable: local records as values of a type")
+struct SyncTableOfTypeTests {
     struct Todo: TableRecord, Hashable {
         static let tableName = "todos"
         var id: String?
@@ -84,6 +84,31 @@ struct TypedSyncTableTests {
         #expect(error?.code == .recordMissing)
     }
 
+    @Test("JSON is a record like another: a closure writes what it changes, and nothing is a misfit")
+    func json() async throws {
+        let device = try await Device(.sqlite)
+        let todos = try device.context.table("todos", of: JSON.self)
+        try await todos.insert(["id": "1", "text": 5, "n": 1.10])
+        try await device.context.push()
+        try await todos.update(id: "1") { todo in
+            todo["text"] = "milk"
+            todo["n"] = nil
+        }
+        #expect(try await device.local("1") == ["id": "1", "text": "milk", "n": .null])
+        try await device.context.push()
+        #expect(try sent(device) == ["id": "1", "text": "milk", "n": .null])
+        try await device.context.write { transaction in
+            let todos = try transaction.table("todos")
+            try todos.update(["id": "1", "colour": .null])
+            #expect(try todos.lookup(id: "1")?["colour"] == .null, "a null is a value")
+        }
+        #expect(try await todos.misfits().isEmpty)
+        var updates = todos.observe(Query("todos").selecting("text")).makeAsyncIterator()
+        let first = try #require(try await updates.next())
+        #expect(first.records == [["id": "1", "text": "milk"]] && first.misfits.isEmpty)
+        #expect(first.diff.inserted.map(\.record) == first.records)
+    }
+
     @Test("a record that does not fit the type says so, and a closure's change of it has not happened")
     func unfit() async throws {
         let device = try await Device(.memory)
@@ -131,7 +156,7 @@ struct TypedSyncTableTests {
         "a conflict is decided on values; what the type does not declare is merged",
         arguments: [Dialect.azureV2, .datasync])
     func conflict(_ dialect: Dialect) async throws {
-        let handler = TypedConflictHandler(Todo.self) { conflict in
+        let handler = ConflictClosure(Todo.self) { conflict in
             guard var merged = conflict.client, let server = conflict.server, let base = conflict.base else {
                 return .next
             }
@@ -152,7 +177,7 @@ struct TypedSyncTableTests {
 
     @Test("the version of a Mobile Services record is the type's, and other tables are others' business")
     func names() async throws {
-        let handler = TypedConflictHandler(Todo.self) { conflict in
+        let handler = ConflictClosure(Todo.self) { conflict in
             try conflict.merge(Todo(id: "1", text: conflict.server?.version ?? "none", version: "x"))
         }
         func decision(_ table: String) async throws -> ConflictDecision {

@@ -11,7 +11,6 @@ demo: setup
 
 test: setup lint
 	$(SWIFT) build --build-tests
-	@.ci/blocks
 	@.ci/test
 	@QUICK=1 .ci/simulate 2000 1
 	@QUICK=1 .ci/storage 29 5

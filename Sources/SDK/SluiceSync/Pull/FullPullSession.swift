@@ -56,6 +56,8 @@ struct FullPullSession: Sendable {
     private var checkedID: RecordID?
     /// Whether the check is about the id before the last one, for a server that sends one row at a time.
     private var asksBefore = false
+    /// The only row of the first page, where the check is about it. No row stands before it.
+    private var firstID: RecordID?
     /// Whether the last page was requested with one row only.
     private var asksForOne = false
     /// The number of rows read in the order of ids.
@@ -97,7 +99,7 @@ struct FullPullSession: Sendable {
     private mutating func request() -> PullEffect {
         if remaining == 0 { return finish(nil) }
         state = .waiting
-        if isChecking, let id = asksBefore ? nextToLastID : lastID {
+        if isChecking, let id = firstID ?? (asksBefore ? nextToLastID : lastID) {
             return .request(PullRequest(position: .upToID(id), skip: 0, top: 2))
         }
         let most = isVaried && pageSize > 1 ? pageSize - 1 : pageSize
@@ -140,12 +142,8 @@ struct FullPullSession: Sendable {
         let all = page.rows.map(\.id)
         if ids.isEmpty, let end = endOfRepeats(page) { return end }
         previous = all
-        if isUnchecked {
-            // The first page had one row, although more were requested: its order is checked, and this page requested
-            // again.
-            (isChecking, previous) = (true, [])
-            return request()
-        }
+        // The first page had one row, although more were requested: the step over it is checked now.
+        if isUnchecked { firstID = lastID }
         guard IDOrder.isAscending((lastID.map { [$0] } ?? []) + ids) else {
             way = .passes
             (skip, previous) = (0, [])
@@ -162,7 +160,7 @@ struct FullPullSession: Sendable {
         } else {
             skip += page.rows.count
         }
-        isChecking = isUnchecked && (shown > 1 || asksForOne)
+        isChecking = firstID != nil || isUnchecked && (shown > 1 || asksForOne)
         return commit(Array(page.rows.indices))
     }
 
@@ -175,6 +173,15 @@ struct FullPullSession: Sendable {
     /// the last known id. For a server that sends one row at a time, the id before it is checked too.
     private mutating func takeCheck(_ page: PullPage?) -> PullEffect {
         let ids = (page?.rows ?? []).filter { !$0.isUnfit }.map(\.id)
+        if let first = firstID, ids == [first] {
+            firstID = nil
+            isChecking = isUnchecked
+            return request()
+        }
+        if firstID != nil {
+            (way, skip, previous, isChecking, firstID) = (.passes, 0, [], false, nil)
+            return request()
+        }
         let asked = asksBefore ? nextToLastID : lastID
         // A different neighbour means a row that was not read.
         let isNextRead = ids.count < 2 || asksBefore || ids[1] == nextToLastID

@@ -42,8 +42,8 @@ extension HostileCase {
             HostileCase(
                 .paging, "ever new rows", .pullAll,
                 HostileOutcome(
-                    // The second answer is a page that is requested again, the third one to the question for the order of ids.
-                    error: .limitReached, rows: ["a", "b", "n1", "n10"] + (4...9).map { "n\($0)" }),
+                    // The third answer is one to the question for the order of ids.
+                    error: .limitReached, rows: ["a", "b", "n1", "n2"] + (4...9).map { "n\($0)" }),
                 answer: { [.json(200, HostileRows.page([HostileRows.row("n\($0.number)")]))] }),
             HostileCase(
                 .paging, "tombstones of all rows", .pull,

@@ -1,13 +1,5 @@
 /// A value that Sluice prints as JSON by its coding keys, in their order.
-///
-/// ```swift
-/// struct Result: JSONPrinted {
-///     var table: String
-///     var recordID: RecordID?
-///     private enum CodingKeys: String, CodingKey { case table, recordID = "record" }
-/// }
-/// Result(table: "movies").json     // {"table":"movies","record":null}
-/// ```
+/// A type with the keys `table` and `record` is printed as `{"table":"movies","record":null}`.
 package protocol JSONPrinted: Encodable {}
 
 extension JSONPrinted {

@@ -7,7 +7,7 @@ internal import SluiceBase
 /// by chance, and a server may sort and compare them in different orders, for example without regard to case. So unless
 /// the order is proven, the session requests the ids up to the last one, in the opposite order: that id has to come
 /// first, followed by the id read before it. This check precedes each page that begins after an id, because rows may be
-/// lost there. For generated ids, which all orders sort alike, it is made only at the end. A pass with fewer different
+/// lost there. For generated ids of one case, which all orders sort alike, it is made only at the end. A pass with fewer different
 /// rows than it has passed misses some, and is repeated. A query with an order, `$skip` or `$top` is paged by `$skip`,
 /// once.
 struct FullPullSession: Sendable {
@@ -64,6 +64,8 @@ struct FullPullSession: Sendable {
     private var followed = 0
     /// The number of rows on the pages read in the order of ids, with those that cannot be stored.
     private var shown = 0
+    /// Whether all ids so far look generated, and alike: then servers sort them alike too.
+    private var hasGeneratedIDs = true
     /// Whether there are no rows after the last id.
     private var isAtEnd = false
 
@@ -144,7 +146,13 @@ struct FullPullSession: Sendable {
         previous = all
         // The first page had one row, although more were requested: the step over it is checked now.
         if isUnchecked { firstID = lastID }
-        guard IDOrder.isAscending((lastID.map { [$0] } ?? []) + ids) else {
+        let known = lastID.map { [$0] } ?? []
+        if hasGeneratedIDs, !IDOrder.isUniform(known + ids) || !ids.prefix(1).allSatisfy(IDOrder.isGenerated) {
+            hasGeneratedIDs = false
+            // The steps so far were taken for safe, so all rows are read again.
+            if !isProven, lastID != nil { return restart(storing: page) }
+        }
+        guard IDOrder.isAscending(known + ids) else {
             way = .passes
             (skip, previous) = (0, [])
             return takeInPasses(PullPage(rows: []), storing: page)
@@ -165,8 +173,13 @@ struct FullPullSession: Sendable {
     }
 
     /// Whether the step from the last id to the next page is not proven to lose no row.
-    private var isUnchecked: Bool {
-        !isProven && lastID.map { $0 != checkedID && !IDOrder.isGenerated($0) } ?? false
+    private var isUnchecked: Bool { !isProven && !hasGeneratedIDs && lastID != nil && lastID != checkedID }
+
+    /// Stores a page, and begins with the first row again.
+    private mutating func restart(storing page: PullPage) -> PullEffect {
+        (lastID, nextToLastID, checkedID, firstID, previous) = (nil, nil, nil, nil, [])
+        (followed, shown, skip) = (0, 0, 0)
+        return commit(Array(page.rows.indices))
     }
 
     /// Takes the answer to a check of the order. It continues in passes unless the rows come in the opposite order from

@@ -191,8 +191,7 @@ struct RecordImport {
             }
             guard let record = next else { break }
             leftOut.formUnion(record.content.names.filter { system.contains($0) && record.content[$0] != .null })
-            let mark = system.contains(deletion) ? record.content[deletion] : nil
-            if mark?.bool == true || mark?.string?.lowercased() == "true" {
+            if system.contains(deletion), Self.isDeletion(record.content[deletion]) {
                 deleted += 1
                 continue
             }
@@ -207,6 +206,11 @@ struct RecordImport {
             records.append(record)
         }
         return records
+    }
+
+    /// Whether the value marks a record as deleted. SQLite and spreadsheets write a Boolean as 1.
+    private static func isDeletion(_ mark: JSON?) -> Bool {
+        mark?.bool == true || mark?.int == 1 || ["true", "1"].contains(mark?.string?.lowercased())
     }
 
     private func isFull(_ count: Int, _ bytes: Int) -> Bool {

@@ -181,7 +181,10 @@ extension ImportFile {
         do {
             while let line = try nextLine() {
                 size += line.count
-                if let fields = try parser.take(line) { return (fields, size) }
+                guard let fields = try parser.take(line) else { continue }
+                // A spreadsheet writes the rows below its table as separators alone.
+                if fields.allSatisfy({ $0.text.isEmpty && !$0.isQuoted }) { continue }
+                return (fields, size)
             }
             try parser.finish()
             return nil

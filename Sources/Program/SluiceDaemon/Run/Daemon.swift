@@ -90,10 +90,11 @@ public actor Daemon: Service {
     ///   and for a store that fails later.
     public func run() async throws {
         let listeners = try Listeners(self, serving.plan)
-        opening = Task {
+        let starting = Task {
             await listeners.ready()
             try await open()
         }
+        opening = starting
         do {
             try await withThrowingTaskGroup(of: Part.self) { group in
                 for listener in listeners.all {
@@ -116,7 +117,11 @@ public actor Daemon: Service {
                     try await self.opened()
                     return .other
                 }
-                defer { group.cancelAll() }
+                // A start that waits for a listener that cannot listen would wait forever, and the group for it.
+                defer {
+                    starting.cancel()
+                    group.cancelAll()
+                }
                 // The listeners end at a shutdown, after the answers in progress. Nothing else needs waiting for.
                 var open = listeners.all.count
                 while open > 0, let part = try await group.next() { if part == .listener { open -= 1 } }

@@ -135,6 +135,23 @@ import Testing
         }
     }
 
+    @Test("a daemon that cannot listen ends, and says where", .timeLimit(.minutes(2)))
+    func taken() async throws {
+        try await withDaemon("gateway: { port: 0, any-local-user: true }") { daemon, _, _ in
+            try await until("the port is logged") { daemon.log.contains("the gateway listens") }
+            let line = try #require(daemon.log.split(separator: "\n").first { $0.contains("the gateway listens") })
+            let port = try #require(line.split(separator: ":").last)
+            for setting in ["metrics: { port: \(port) }", "inspector: { port: \(port) }"] {
+                try await withScratch { scratch in
+                    let config = try scratch.write(
+                        "d.yaml", "endpoint: http://127.0.0.1:1\nstore: a.db\n\(setting)\ntables: { t: }\n")
+                    let result = try await Program.sluice("daemon", "--config", config)
+                    #expect(result.status != 0 && result.errors.contains("\(port)"), "\(setting): \(result)")
+                }
+            }
+        }
+    }
+
     @Test("a port for any local user has to be meant")
     func unguarded() async throws {
         try await withScratch { scratch in

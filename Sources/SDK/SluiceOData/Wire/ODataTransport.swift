@@ -85,6 +85,7 @@ final class ODataTransport: RecordNaming {
         // These fields describe the service's body, or are in the new body.
         let replaced: [HTTPField.Name] = [.contentLength, .contentEncoding, .transferEncoding, .eTag, .location]
         for name in replaced { head.headerFields[name] = nil }
+        if let own = AnswerStatus.ownStatus { head.headerFields[own] = nil }
         head.headerFields[.contentType] = "application/json"
         return Response(head, body: Body(json: document))
     }

@@ -81,7 +81,8 @@ struct RowChange {
     }
 
     /// Prepares a row whose key the service assigns. Only a property with the record's id tells two such rows apart; so
-    /// a row that may have been sent before is searched first. Without such a property it is sent once (`UnrepeatableCreation`).
+    /// a row that may have been sent before is searched first. Without such a property it is sent once
+    /// (`UnrepeatableCreation`).
     private func planUnnamed(_ id: RecordID, _ body: JSON, inBatch: Bool) async throws -> Plan {
         guard set.clientID != nil else {
             if inBatch {

@@ -7,9 +7,10 @@ internal import SluiceBase
 /// by chance, and a server may sort and compare them in different orders, for example without regard to case. So unless
 /// the order is proven, the session requests the ids up to the last one, in the opposite order: that id has to come
 /// first, followed by the id read before it. This check precedes each page that begins after an id, because rows may be
-/// lost there. For generated ids of one case, which all orders sort alike, it is made only at the end. A pass with fewer different
-/// rows than it has passed misses some, and is repeated. A query with an order, `$skip` or `$top` is paged by `$skip`,
-/// once.
+/// lost there. For generated ids of one case, which all orders sort alike, it is made only at the end.
+///
+/// A pass with fewer different rows than it has passed misses some, and is repeated. A query with an order, `$skip` or
+/// `$top` is paged by `$skip`, once.
 struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
     private enum Way { case id, passes, once }

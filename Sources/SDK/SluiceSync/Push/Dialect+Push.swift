@@ -24,8 +24,9 @@ extension Dialect {
         {
             record = body
         }
-        // The status of a failure (500) is restored for judging it: the creation may have been done after all.
-        let own = AnswerStatus.ownStatus.flatMap { response.head.headerFields[$0] }
+        // The status of a failure (500) is restored for judging it: the creation may have been done after all. Only an
+        // adapter says so, and no server.
+        let own = adapter == nil ? nil : AnswerStatus.ownStatus.flatMap { response.head.headerFields[$0] }
         let status = response.status == 409 && own == "500" ? 500 : response.status
         if response.status >= 500 { record = nil }
         // OASIS Repeatable Requests 1.0, section 3: "rejected" marks a final refusal.

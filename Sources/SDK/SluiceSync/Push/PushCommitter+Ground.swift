@@ -6,11 +6,8 @@ extension PushCommitter {
     /// If hooks have stored another record than the server sent, the local one differs from the server's. Sent whole,
     /// it would write the hooks' local changes to the server.
     ///
-    /// - Parameter known: the newest known record of the server before the read was requested.
     /// - Returns: the rebased operation, or nil if it was changed since it was read.
-    func ground(
-        _ item: PushItem, on server: JSON, newerThan known: JSON?, in store: any StoreWriter
-    ) throws -> PushItem? {
+    func ground(_ item: PushItem, on server: JSON, in store: any StoreWriter) throws -> PushItem? {
         let (table, id) = (item.operation.table, item.operation.recordID)
         let queue = QueueWriter(store)
         guard try isCurrent(item, queue), var state = try queue.reader.state(of: id, in: table), let base = state.base
@@ -23,8 +20,7 @@ extension PushCommitter {
             try queue.put(waiting)
         }
         if let local = try store.record(id, in: table) { try queue.setLocal(grounded(local), id, in: table) }
-        let mirror = state.mirror?[columns.version]
-        if mirror == base[columns.version] || mirror == known?[columns.version] { state.mirror = server }
+        if state.mirror?[columns.version] == base[columns.version] { state.mirror = server }
         state.base = server
         try queue.put(state, isNoted: false)
         var item = item

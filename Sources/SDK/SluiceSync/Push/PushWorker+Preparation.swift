@@ -65,8 +65,6 @@ extension PushWorker {
 
     /// Rebases an update onto the server's own record.
     private func onServersRecord(_ item: PushItem) async throws -> Preparation {
-        let (table, id) = (item.operation.table, item.operation.recordID)
-        let known = try await store.read { try QueueReader($0).state(of: id, in: table)?.mirror }
         let found = try await readBack(item)
         var item = item
         item.answeredBy += found.answeredBy
@@ -80,7 +78,7 @@ extension PushWorker {
                 PushAnswer(status: 412, record: record, message: "the change was not made on the server's record"))
         }
         let grounded = try await store.write(at: .applied, options.environment, from: .push) { [committer, item] in
-            try committer.ground(item, on: record, newerThan: known, in: $0)
+            try committer.ground(item, on: record, in: $0)
         }
         return grounded.map { .item($0) } ?? .changed
     }

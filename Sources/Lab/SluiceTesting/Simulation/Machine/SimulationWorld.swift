@@ -70,7 +70,7 @@ final class SimulationWorld {
 
     private func act(_ action: SimulationAction) throws {
         parts.count(\.actions)
-        parts.random.reseed(action.random)
+        parts.random.reseed(action.seed)
         parts.faults.setCalm(action.isCalm)
         parts.trace.note(
             "action", action.kind.rawValue, action.device,

@@ -205,7 +205,9 @@ extension OracleState {
         }
         noteHidden(key, row, on: device)
         guard let version = row[columns.version]?.string else { return }
-        if let was = old?[columns.version]?.string, goesBack(from: was, to: version, on: device) {
+        if let was = old?[columns.version]?.string, goesBack(from: was, to: version, on: device),
+            versionsAtTransfer[DeviceRecord(device: device, key: key)] != version
+        {
             violate(.session, "device \(device): \(key) went from \(was) back to \(version)")
         }
         devices[device].note(Self.name(version))

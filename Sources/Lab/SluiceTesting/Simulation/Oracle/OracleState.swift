@@ -69,6 +69,9 @@ struct OracleState: Sendable {
     // Transfers and backups.
     /// The operations that came from another device's queue.
     var transferred: Set<String> = []
+    /// The version that a device had of a record when operations on it came from another device. That device may know a
+    /// newer one, and a change that is given up goes back to this one.
+    var versionsAtTransfer: [DeviceRecord: String] = [:]
     /// The server's last version when its rows last went back to a backup; nil if they never did.
     var restoredAt: Int?
     var hasRestored: Bool { restoredAt != nil }
@@ -246,6 +249,7 @@ extension OracleState {
             // A group is queued there at once too, but at another moment than here.
             if let group = groups[operation] { groupsSince[group] = nil }
         }
+        versionsAtTransfer[DeviceRecord(device: other, key: key)] = devices[other].row(key)?[columns.version]?.string
         devices[other].offered.formUnion(devices[device].offered.filter { $0.key == key })
         devices[other].shown.formUnion(devices[device].shown.filter { $0.key == key })
     }

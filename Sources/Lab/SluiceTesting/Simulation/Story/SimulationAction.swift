@@ -61,7 +61,7 @@ public struct SimulationAction: Sendable, Hashable {
     /// A number that selects the record, the operation, the query or the length, depending on the kind.
     public var choice: Int
     /// The seed of all random choices until the next action.
-    public var random: UInt64
+    public var seed: UInt64
     /// The number of requests, answers and timers that are run before the next action begins.
     public var pace: Int
     /// Whether no fault happens until the next action.
@@ -70,24 +70,24 @@ public struct SimulationAction: Sendable, Hashable {
     /// The action as JSON: an array, so that a story stays short.
     var json: JSON {
         [
-            JSON(kind.rawValue), JSON(device), JSON(choice), JSON(Int64(bitPattern: random)), JSON(pace), JSON(isCalm),
+            JSON(kind.rawValue), JSON(device), JSON(choice), JSON(Int64(bitPattern: seed)), JSON(pace), JSON(isCalm),
         ]
     }
 
-    init(_ kind: Kind, device: Int, choice: Int, random: UInt64, pace: Int) {
+    init(_ kind: Kind, device: Int, choice: Int, seed: UInt64, pace: Int) {
         self.kind = kind
         self.device = device
         self.choice = choice
-        self.random = random
+        self.seed = seed
         self.pace = pace
     }
 
     init?(json: JSON) {
         guard let kind = json[0]?.string.flatMap(Kind.init), let device = json[1]?.int, let choice = json[2]?.int,
-            let random = json[3]?.int, let pace = json[4]?.int
+            let seed = json[3]?.int, let pace = json[4]?.int
         else { return nil }
         self.init(
-            kind, device: Int(device), choice: Int(choice), random: UInt64(bitPattern: random), pace: Int(pace))
+            kind, device: Int(device), choice: Int(choice), seed: UInt64(bitPattern: seed), pace: Int(pace))
         isCalm = json[5]?.bool ?? false
     }
 }

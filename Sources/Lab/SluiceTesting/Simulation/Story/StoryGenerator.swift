@@ -20,7 +20,7 @@ struct StoryGenerator {
         if setting.reconsiders { kinds += Array(repeating: .reconsider, count: 8) }
         let actions = (0..<count).map { [kinds] index in
             var action = action(kinds, setting.devices)
-            if isContested, action.random % 4 > 0 {
+            if isContested, action.seed % 4 > 0 {
                 (action.device, action.choice) = (0, action.choice / 240 * 240 + 6)
                 action.kind = Self.plot[index % Self.plot.count]
             }
@@ -147,7 +147,7 @@ struct StoryGenerator {
     private mutating func action(_ kinds: [SimulationAction.Kind], _ devices: Int) -> SimulationAction {
         let (kind, device, choice) = (one(of: kinds), number(0...devices - 1), number(0...1 << 20))
         return SimulationAction(
-            kind, device: device, choice: isHasty ? Self.narrowed(choice, kind) : choice, random: random.next(),
+            kind, device: device, choice: isHasty ? Self.narrowed(choice, kind) : choice, seed: random.next(),
             pace: one(of: [0, 0, 1, 2, 4, 12]))
     }
 

@@ -38,12 +38,12 @@ extension SyncContext {
         let client = try requireClient()
         var selection = selection
         selection.user = options.user
-        return try await exclusively { [options, board, batches, forms, selection] store in
+        return try await exclusively { [options, board, batches, forms, partialLists, selection] store in
             var options = options
             options.localOnly = localOnly
             let driver = PushDriver(
                 client: client, store: store, options: options, selection: selection, batches: batches,
-                forms: forms)
+                forms: forms, partialLists: partialLists)
             var start = SyncProgress(step: .pushing)
             if progress != nil || watchers.isObserved {
                 start.total = try await store.read { reader in

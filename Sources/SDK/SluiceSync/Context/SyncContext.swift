@@ -25,6 +25,7 @@ public final class SyncContext: Sendable {
     let activity = SerialActivity()
     let batches = BatchSupport()
     let forms = WrittenForms()
+    let partialLists = PartialLists()
     let run = Mutex(SyncRun())
     let hub = ChangeHub()
     let board = StatusBoard()

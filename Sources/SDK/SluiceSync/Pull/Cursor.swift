@@ -54,7 +54,7 @@ package struct Cursor: Sendable, Hashable {
     package var pulls: Int64 = 0
     /// Rows that the query may have lost while changes of them waited, or while they changed here. The server has
     /// reported this once and will not again. Each is requested by its id at the end of the first pull without waiting
-    /// changes of it.
+    /// changes of it. Rows that were removed without a tombstone are requested once more by a pull that brings rows.
     private(set) var toRecheck: [RecordID] = []
 
     init(owner: Owner, query: String, position: CursorPosition?, key: Int64 = 0) {
@@ -65,7 +65,7 @@ package struct Cursor: Sendable, Hashable {
     }
 
     /// Adds rows to recheck.
-    mutating func recheckLater(_ ids: [RecordID]) {
+    mutating func recheckLater(_ ids: some Sequence<RecordID>) {
         var known = Set(toRecheck)
         for id in ids where known.insert(id).inserted { toRecheck.append(id) }
     }

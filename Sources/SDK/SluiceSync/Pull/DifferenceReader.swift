@@ -11,6 +11,8 @@ struct DifferenceReader: Sendable {
     /// The numbers of requested digests and lists, and of received rows.
     private var (asked, came) = (0, 0)
     private var size: PageSize
+    /// Whether the server has listed a row, or answered with a digest.
+    private(set) var hasListed = false
 
     init(exchange: RowExchange, query: Query, sorts: Bool?) {
         self.exchange = exchange
@@ -43,7 +45,10 @@ struct DifferenceReader: Sendable {
         var effect = session.handle(.began)
         while true {
             switch effect {
-            case .digest(let range): effect = session.handle(.digest(try await digest(of: range)))
+            case .digest(let range):
+                let digest = try await digest(of: range)
+                if digest != nil { hasListed = true }
+                effect = session.handle(.digest(digest))
             case .list(let range): effect = session.handle(.listed(try await list(range)))
             case .finish(let difference): return difference
             }
@@ -103,6 +108,7 @@ struct DifferenceReader: Sendable {
                     let answer = try await lister.page(wanted, &size)
                     page = answer.page
                     came += answer.page.rows.count
+                    if came > 0 { hasListed = true }
                     effect = session.handle(
                         .page(PullPage(rows: answer.page.rows, asked: answer.asked, linksOn: answer.linksOn)))
                 } catch let error as SluiceError {

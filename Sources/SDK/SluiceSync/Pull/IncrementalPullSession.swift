@@ -310,7 +310,7 @@ struct IncrementalPullSession: Sendable {
             return readAll(isStored ? [] : fresh)
         }
         if fresh.isEmpty { return request() }
-        moveCursor(at: page)
+        moveCursor(at: page, fresh.count)
         if case .unknown = keyset, let check = TieCheck(page, pageSize: pageSize) { keyset = .checking(check) }
         return commit(isStored ? [] : fresh)
     }
@@ -366,7 +366,7 @@ struct IncrementalPullSession: Sendable {
         group.advance(over: page, times)
         // These rows come again with the next page, and must not count as progress.
         group.add(untimedOf: page, times)
-        moveCursor(at: page)
+        moveCursor(at: page, fresh.count)
         return commit(fresh)
     }
 
@@ -398,10 +398,12 @@ struct IncrementalPullSession: Sendable {
         passFoundNew = false
     }
 
-    private mutating func moveCursor(at page: PullPage) {
+    /// - Parameter count: the number of new rows on the page.
+    private mutating func moveCursor(at page: PullPage, _ count: Int) {
         guard let time = group.time, let timestamp = group.timestamp else { return }
         let grade = grade
         let limit = ceiling.limit(timestamp, at: page)
+        repeated.take(count, of: page.asked ?? pageSize, isRecent: limit != nil)
         position = CursorPosition(
             grade: grade, updatedAt: limit ?? time, id: limit == nil && grade == .keyset ? group.lastID : nil,
             hasUntimed: hasUntimed, clock: ceiling.clock)

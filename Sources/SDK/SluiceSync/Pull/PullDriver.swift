@@ -24,6 +24,8 @@ struct PullDriver: Sendable {
     private var othersGoOn = false
     /// The number of requested pages.
     private var asked = 0
+    /// Whether a page has brought a row.
+    private var hasBrought = false
     private var size: PageSize
 
     init(
@@ -124,6 +126,7 @@ struct PullDriver: Sendable {
         asked += 1
         requestedAt = options.environment.now()
         let answer = try await exchange.page(request, &size)
+        if !answer.page.rows.isEmpty { hasBrought = true }
         let page = PullPage(
             rows: answer.page.rows, serverDate: answer.date, askedDate: requestedAt,
             localDate: options.environment.now(), token: answer.token, isLast: answer.isLast,
@@ -238,7 +241,7 @@ struct PullDriver: Sendable {
                 result.reconcile = try await reconcile.run()
                 return
             }
-            if let settled = try await reconcile.settle() {
+            if let settled = try await reconcile.settle(isAnswered: hasBrought) {
                 result.stored += settled.stored
                 result.deleted += settled.removed
                 return

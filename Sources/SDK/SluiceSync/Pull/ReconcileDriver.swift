@@ -4,7 +4,8 @@ internal import SluiceWire
 /// Compares a query's local rows with the server's (``ReconcileSession``), and repairs the differences.
 ///
 /// A row missing from the server's list is requested by its id. It is released only if that request misses it too and
-/// it has not changed here since the listing began.
+/// it has not changed here since the listing began. No tombstone has proven that it is gone, so a later pull requests it
+/// once more.
 struct ReconcileDriver: Sendable {
     let exchange: RowExchange
     let query: Query
@@ -13,6 +14,9 @@ struct ReconcileDriver: Sendable {
     private var mark = ChangeStamps.Moment()
     private var pending: Set<RecordID> = []
     private var result = ReconcileResult()
+
+    /// The maximum number of rows that one removal leaves to be rechecked.
+    private static let mostRemembered = 10_000
 
     init(exchange: RowExchange, query: Query, cursor: Cursor, removals: RemovalGuard) {
         self.exchange = exchange
@@ -43,7 +47,9 @@ struct ReconcileDriver: Sendable {
         cursor.needsReconcile = cursor.position == nil && !holdsNone
         cursor.heldAll = false
         cursor.pulls = 0
-        _ = cursor.takeRechecks()
+        // The list has shown what became of them, unless nothing was listed at all.
+        let rechecks = cursor.takeRechecks()
+        if !reader.hasListed { cursor.recheckLater(rechecks) }
         cursor.recheckLater(late.lost)
         // Sorted, so that the order depends on the rows alone.
         try await bring((difference.wanted + late.old).sorted())
@@ -51,15 +57,18 @@ struct ReconcileDriver: Sendable {
         return result
     }
 
-    /// Rechecks the rows that the query may have lost, unless changes of them still wait.
+    /// Rechecks the rows that the query may have lost, and those that were removed without a tombstone, unless changes
+    /// of them still wait.
     ///
+    /// - Parameter isAnswered: whether this pull has brought a row. Else a server that answers with empty lists for a
+    ///   while would be believed twice, so removed rows stay to be rechecked.
     /// - Returns: the result; nil if there was no row to recheck, and then the cursor is not saved.
-    mutating func settle() async throws -> ReconcileResult? {
-        let (table, toRecheck, version) = (table, cursor.toRecheck, dialect.columns.version)
+    mutating func settle(isAnswered: Bool) async throws -> ReconcileResult? {
+        let (table, toRecheck, version, owner) = (table, cursor.toRecheck, dialect.columns.version, cursor)
         let (now, waiting, here) = try await exchange.store.read { reader in
             let waiting = try QueueReader(reader).waiting(in: table, among: toRecheck)
             var here: [RecordID: String?] = [:]
-            for id in toRecheck where waiting[id] == nil {
+            for id in toRecheck where try waiting[id] == nil && Membership.holds(owner, id, in: reader) {
                 guard let record = try reader.record(id, in: table) else { continue }
                 here[id] = .some(record[version]?.string)
             }
@@ -67,11 +76,9 @@ struct ReconcileDriver: Sendable {
         }
         mark = now
         let free = cursor.takeRechecks(Set(waiting.keys))
-        if free.isEmpty { return nil }
-        let owner = cursor
-        let held = try await exchange.store.read { reader in
-            try free.filter { try here[$0] != nil && Membership.holds(owner, $0, in: reader) }
-        }
+        let (held, removed) = (free.filter { here[$0] != nil }, free.filter { here[$0] == nil })
+        if isAnswered { try await bring(removed) } else { cursor.recheckLater(removed) }
+        if held.isEmpty, removed.isEmpty || !isAnswered { return nil }
         try await letGo(held, here)
         return result
     }
@@ -172,6 +179,7 @@ struct ReconcileDriver: Sendable {
             let released = cursor.isOfAll ? same : try membership.release(same)
             try removals.check(released.count, of: table, in: writer)
             try writer.delete(released, from: table)
+            cursor.recheckLater(same.prefix(Self.mostRemembered))
             if cursor.isOfAll { try membership.forgetAll() }
             try writer.put(cursor.record, in: Cursor.schema.name)
             return released.count

@@ -37,6 +37,19 @@ extension Dialect {
             isEmpty: response.body.isEmpty)
         answer.isWebPage = ServerMessage.isWebPage(response)
         answer.remembersRequests = result?.lowercased() == "accepted"
+        // RFC 9110, section 10.2.2: the place of a created record, whose last segment is the id on the tables wires.
+        if response.status == 201, adapter == nil {
+            answer.created = response.head.headerFields[.location].flatMap(RecordID.init(location:))
+        }
         return answer
+    }
+}
+
+extension RecordID {
+    /// Makes the id from the last segment of a location's path; nil if there is none.
+    fileprivate init?(location: String) {
+        let path = location.prefix { $0 != "?" && $0 != "#" }
+        guard let last = path.split(separator: "/").last else { return nil }
+        self.init(PercentEncoding.decoded(last))
     }
 }

@@ -141,7 +141,8 @@ struct OperationSession: Sendable {
             return act(
                 on: .judge(
                     item, readBack: record, columns: columns.judging(item.operation.table), status: answer.status,
-                    claim: answer.record, remembers: answer.remembersRequests), item, answer: answer, isReadBack: true)
+                    claim: answer.record, created: answer.created, remembers: answer.remembersRequests), item,
+                answer: answer, isReadBack: true)
         case (.readingBack(let item, let answer), .failed(let error))
         where error.code == .notFound && answer.status >= 400:
             return keep(
@@ -330,7 +331,8 @@ struct OperationSession: Sendable {
         case .skipped: return keep(item, .pending, nil, then: .skipped)
         case .refused(let code, let uncertain):
             var failure = failure(code)
-            if !isReadBack, let other = answer.record.flatMap(columns.id), other != operation.recordID {
+            let other = isReadBack ? answer.created : answer.record.flatMap(columns.id)
+            if let other, other != operation.recordID {
                 failure.message = item.attributed("the server answered \(status) with another record, \(other)")
             }
             return keep(item, .parked, failure, uncertain: uncertain, answer: answer)

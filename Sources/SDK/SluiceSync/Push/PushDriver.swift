@@ -10,6 +10,7 @@ struct PushDriver: Sendable {
     let selection: PushSelection
     let batches: BatchSupport
     let forms: WrittenForms
+    let partialLists: PartialLists
 
     func run() async throws -> PushResult {
         let gatherer = BatchGatherer(
@@ -17,7 +18,8 @@ struct PushDriver: Sendable {
             environment: options.environment)
         let worker = PushWorker(
             client: client.sending(through: gatherer), store: store, options: options, gatherer: gatherer,
-            forms: forms, batches: batches, naming: client.chain.transport as? any RecordNaming)
+            forms: forms, partialLists: partialLists, batches: batches,
+            naming: client.chain.transport as? any RecordNaming)
         return await withTaskGroup(of: [PushSession.Event].self) { group in
             await run(worker, in: &group)
         }

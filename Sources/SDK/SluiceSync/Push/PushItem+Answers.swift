@@ -40,6 +40,15 @@ extension PushItem {
             }
     }
 
+    /// Whether the record has every sent value of an update, even in a form not yet seen from this server.
+    func isWritten(in record: JSON, _ columns: PushColumns) -> Bool {
+        guard operation.kind == .update, let sent = operation.sentAsIs?.final, sent.kind == .object else {
+            return false
+        }
+        let forms = sent.names.map { ($0, Set(WrittenForm.allCases)) }
+        return columns.holds(record, sent, Dictionary(forms) { first, _ in first })
+    }
+
     /// Whether the record has a newly sent value, even in a form not yet seen from this server.
     func mayHaveLeft(_ record: JSON, _ columns: PushColumns) -> Bool {
         guard operation.kind == .insert || operation.kind == .update else { return false }

@@ -13,6 +13,8 @@ struct PushAnswer: Sendable, Hashable {
     var isIDRefused: Bool
     /// Whether the server remembers the outcome of requests with an id, as its answer to this one states.
     var remembersRequests = false
+    /// The id of the created record by the answer's `Location`; nil if the answer names none.
+    var created: RecordID?
     /// Whether there is no body.
     package var isEmpty: Bool
     /// Whether the answer is a web page, which a table server never sends.

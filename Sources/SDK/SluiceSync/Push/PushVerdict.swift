@@ -99,10 +99,11 @@ enum PushVerdict: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - claim: the record in the answer.
+    ///   - created: the id of the created record by the answer.
     ///   - remembers: whether the server remembers requests.
     package static func judge(
         _ item: PushItem, readBack record: JSON?, columns: PushColumns, status: Int, claim: JSON? = nil,
-        remembers: Bool = false
+        created: RecordID? = nil, remembers: Bool = false
     ) -> PushVerdict {
         if status == 409, isOtherReason(item, record, columns) { return .refused(.rejected) }
         guard let record else {
@@ -117,6 +118,8 @@ enum PushVerdict: Sendable, Hashable {
                 let mayBeRemembered = item.operation.isUncertain && item.operation.sentAsIs?.isIdentified == true
                 let isFromMemory = claimsSuccess && remembers || status == 204 && columns.takesNoContent
                 if isFromMemory, mayBeRemembered { return .renew }
+                // The server gives records ids of its own: each repeat would create another one.
+                if let created, !created.isSame(as: item.recordID) { return .refused(.brokenProtocol, uncertain: true) }
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }
@@ -139,6 +142,10 @@ enum PushVerdict: Sendable, Hashable {
         }
         // Some servers do not change the version with each change, but the values prove it.
         if case .found = verdict { return verdict }
+        // The server says it once more, and what it writes of the change is what the record had.
+        if status < 300, item.operation.attempts > 1, claim != nil, item.isWritten(in: record, columns) {
+            return .found(record, item.operation.sentAsIs)
+        }
         // The answer claimed success, perhaps as a gateway's page, but nothing has happened yet.
         if status < 300 { return .later(.brokenProtocol, uncertain: true) }
         // Reported as gone, but listed: perhaps by a replica that has not received the delete yet.

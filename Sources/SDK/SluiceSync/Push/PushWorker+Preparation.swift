@@ -1,6 +1,7 @@
 internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
+internal import Synchronization
 
 extension PushWorker {
     /// The result of preparing an operation for sending.
@@ -18,7 +19,8 @@ extension PushWorker {
     ///
     /// A change or a delete of a record never seen is judged by the current record. An undelete is made on the
     /// tombstone; if the wire restores by PUT, the tombstone is also the body. The record is also read before an update
-    /// that sends it whole, if hooks may have stored another record than the server sent.
+    /// that sends it whole, if hooks may have stored another record than the server sent, or its lists leave something
+    /// out.
     func prepare(_ item: PushItem) async throws -> Preparation {
         let operation = item.operation
         func version(_ record: JSON?) -> String? {
@@ -26,7 +28,7 @@ extension PushWorker {
         }
         switch operation.kind {
         case .insert: return try await named(item)
-        case .update where item.base != nil: return isRevised(item) ? try await onServersRecord(item) : .item(item)
+        case .update where item.base != nil: return try await whole(item)
         case .update, .delete: if item.base != nil { return .item(item) }
         case .undelete: if version(item.base) != nil { return .item(item) }
         }
@@ -56,11 +58,30 @@ extension PushWorker {
         return .item(item)
     }
 
-    /// Whether an update would send the hooks' changes of the server's record. After its first send it is based on the
-    /// server's own.
-    private func isRevised(_ item: PushItem) -> Bool {
-        columns.replaces && item.operation.sent.isEmpty
-            && AskedHooks(options.hooks, .afterPull, table: item.operation.table) != nil
+    /// Rebases an update that replaces the record onto the server's own record, if the local one may be another: hooks
+    /// changed it, or the server's lists leave properties out (``PartialLists``). After its first send it is based on
+    /// the server's own.
+    private func whole(_ item: PushItem) async throws -> Preparation {
+        let (table, id) = (item.operation.table, item.operation.recordID)
+        guard columns.replaces, item.operation.sent.isEmpty else { return .item(item) }
+        if AskedHooks(options.hooks, .afterPull, table: table) != nil { return try await onServersRecord(item) }
+        let known = partialLists.isPartial(table)
+        guard known != false, let base = item.base else { return .item(item) }
+        let found: JSON?
+        do {
+            found = try await lookup(table, id).record
+        } catch let error as SluiceError where known == nil && !error.isEndOfPush {
+            // Not every server answers by id; the update itself shows what is wrong.
+            return .item(item)
+        }
+        guard let record = found?.without(options.localOnly.columns[table]) else { return .item(item) }
+        guard record[columns.version] == base[columns.version] else {
+            // The update itself meets the conflict. It is not sent where it would remove something.
+            return known == nil ? .item(item) : try await onServersRecord(item)
+        }
+        let isPartial = record.members?.contains { !$0.value.isNull && base[$0.name] == nil } ?? false
+        partialLists.note(table, isPartial: isPartial || known == true)
+        return isPartial ? try await grounded(item, on: record) : .item(item)
     }
 
     /// Rebases an update onto the server's own record.
@@ -77,7 +98,11 @@ extension PushWorker {
                 item,
                 PushAnswer(status: 412, record: record, message: "the change was not made on the server's record"))
         }
-        let grounded = try await store.write(at: .applied, options.environment, from: .push) { [committer, item] in
+        return try await grounded(item, on: record)
+    }
+
+    private func grounded(_ item: PushItem, on record: JSON) async throws -> Preparation {
+        let grounded = try await store.write(at: .applied, options.environment, from: .push) { [committer] in
             try committer.ground(item, on: record, in: $0)
         }
         return grounded.map { .item($0) } ?? .changed
@@ -112,4 +137,15 @@ extension PushWorker {
         request.context = RequestContext(source: .push, action: .custom, table: table)
         _ = try await client.send(request)
     }
+}
+
+/// The tables whose lists leave out properties that a record by its id has, as a server's own lists may. An update that
+/// replaces such a listed record would remove these properties. They are kept for the context's life.
+final class PartialLists: Sendable {
+    private let known = Mutex<[ExactName: Bool]>([:])
+
+    /// Returns whether the table's lists are partial; nil if no record was compared yet.
+    func isPartial(_ table: String) -> Bool? { known.withLock { $0[ExactName(table)] } }
+
+    func note(_ table: String, isPartial: Bool) { known.withLock { $0[ExactName(table)] = isPartial } }
 }

@@ -13,7 +13,10 @@ extension PushWorker {
             includesDeleted: true)
         let requestedAt = options.environment.now()
         var (page, answeredBy) = try await list(query)
-        if let index = page.rows.firstIndex(where: { $0.id.isSame(as: id) }) {
+        func isInOtherCase(_ row: RowPage.Row) -> Bool { row.id.text.lowercased() == id.text.lowercased() }
+        // A server that answers with another case compares ids without it: a delete means that record.
+        let isDelete = item.operation.kind == .delete
+        if let index = page.rows.firstIndex(where: { $0.id.isSame(as: id) || isDelete && isInOtherCase($0) }) {
             try await refuseOld(page.rows[index], of: item, requestedAt)
             var record = page.record(at: index)
             // Some lists omit the records' versions.
@@ -32,6 +35,12 @@ extension PushWorker {
             return (record, answeredBy)
         }
         guard page.rows.isEmpty else {
+            if let other = page.rows.first(where: isInOtherCase) {
+                throw SluiceError(
+                    .brokenProtocol,
+                    "the server writes the record's id in another case, as \(other.id), and ids have to come back as "
+                        + "they were sent", table: table, recordID: id)
+            }
             throw SluiceError(
                 .brokenProtocol, "the server ignores the filter on the id, so the record cannot be read back",
                 table: table, recordID: id)
@@ -61,7 +70,7 @@ extension PushWorker {
     }
 
     /// Returns the record from the by-id route; nil if not found there.
-    private func lookup(_ table: String, _ id: RecordID) async throws -> (record: JSON?, answeredBy: [String]) {
+    func lookup(_ table: String, _ id: RecordID) async throws -> (record: JSON?, answeredBy: [String]) {
         var request = client.dialect.lookup(table: table, id: id, endpoint: client.endpoint)
         request.context.source = .push
         do {

@@ -10,6 +10,7 @@ final class PushWorker: Sendable {
     let options: SyncOptions
     let gatherer: BatchGatherer
     let forms: WrittenForms
+    let partialLists: PartialLists
     let batches: BatchSupport
     let columns: PushColumns
     let committer: PushCommitter
@@ -21,6 +22,7 @@ final class PushWorker: Sendable {
 
     init(
         client: SluiceClient, store: any LocalStore, options: SyncOptions, gatherer: BatchGatherer, forms: WrittenForms,
+        partialLists: PartialLists,
         batches: BatchSupport, naming: (any RecordNaming)? = nil
     ) {
         self.naming = naming
@@ -29,6 +31,7 @@ final class PushWorker: Sendable {
         self.options = options
         self.gatherer = gatherer
         self.forms = forms
+        self.partialLists = partialLists
         self.batches = batches
         columns = client.dialect.pushColumns
         committer = PushCommitter(

@@ -10,6 +10,8 @@ enum WrittenForm: Sendable, Hashable, CaseIterable {
     case textAsNumber
     /// 9007199254740993 becomes 9007199254740992, which is the same double.
     case rounded
+    /// "milk " becomes "milk".
+    case trimmed
 
     /// Whether the server may have written the sent value as the other one.
     func leads(from sent: JSON, to written: JSON) -> Bool {
@@ -24,6 +26,7 @@ enum WrittenForm: Sendable, Hashable, CaseIterable {
             } else {
                 false
             }
+        case .trimmed: sent.string.map { $0 != written.string && $0.withoutOuterBlanks == written.string } ?? false
         }
     }
 }
@@ -44,5 +47,17 @@ final class WrittenForms: Sendable {
             else { continue }
             known.withLock { _ = $0[ExactName(table), default: [:]][name, default: []].insert(form) }
         }
+    }
+}
+
+extension String {
+    /// The text without the white space at both ends.
+    fileprivate var withoutOuterBlanks: String {
+        let scalars = unicodeScalars
+        let isContent = { (scalar: Unicode.Scalar) in !scalar.properties.isWhitespace }
+        guard let first = scalars.firstIndex(where: isContent), let last = scalars.lastIndex(where: isContent) else {
+            return ""
+        }
+        return String(scalars[first...last])
     }
 }

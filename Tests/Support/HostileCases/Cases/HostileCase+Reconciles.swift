@@ -5,6 +5,8 @@ extension HostileCase {
     static var reconciles: [HostileCase] { ofDigests + ofListings }
 
     private static let same = HostileOutcome.brings(["a", "b"])
+    /// Rows are gone, and the cursor remembers them; its time stays.
+    private static let removed = HostileOutcome(rows: [], cursor: .at("2023-11-14T22:12:50.000Z"))
 
     /// Answers a digest with `digest`, what is asked for by ids with the rows that the store holds, and a list with
     /// those.
@@ -100,10 +102,10 @@ extension HostileCase {
                 [.json(200, "<html>Log in</html>")]
             },
             reconcile("401 for ever", HostileOutcome(error: .unauthorized), digest: { _ in [.json(401, "")] }),
-            HostileCase(.reconciles, "no row, however it is asked", .reconcile, HostileOutcome(rows: [])) { _ in
+            HostileCase(.reconciles, "no row, however it is asked", .reconcile, removed) { _ in
                 [.json(200, "[]")]
             },
-            HostileCase(.reconciles, "other rows where some are asked for", .reconcile, HostileOutcome(rows: [])) {
+            HostileCase(.reconciles, "other rows where some are asked for", .reconcile, removed) {
                 if $0.target.contains("$digest") { return [.json(404, "")] }
                 return [.json(200, $0.target.contains("id%20eq") ? HostileRows.one : "[]")]
             },

@@ -112,6 +112,23 @@ struct OddServersTests {
         }
     }
 
+    @Test("a table that grows by each request makes no pull without end")
+    func growsByReading() async throws {
+        let rows = Changeable([row("r100", "2024-01-01T00:00:00.000Z")])
+        let clock = Counter()
+        let device = try await device { query in
+            let moment = clock.next()
+            let time = Timestamp(ticks: 17_000_000_000_000_000 + Int64(moment) * 50_000).text(fractionDigits: 3)
+            rows.value.append(row("n\(100_000 + moment)", time))
+            return Self.page(rows.value, query) { ($0["updatedAt"]?.string ?? "") + ($0["id"]?.string ?? "") }
+        }
+        try await device.todos.pull(named: "all")
+        #expect(device.server.requests.count < 200)
+        let known = try await device.todos.count()
+        try await device.todos.pull(named: "all")
+        #expect(try await device.todos.count() > known)
+    }
+
     @Test("the time of the last pull moves also where it brings nothing")
     func lastPulled() async throws {
         let rows = [row("a", "2024-01-01T00:00:00.000Z")]

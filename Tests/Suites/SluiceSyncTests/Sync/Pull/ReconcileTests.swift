@@ -87,6 +87,39 @@ struct ReconcileTests {
         #expect(try await device.local("r1007") != nil)
     }
 
+    @Test("rows that empty lists had removed come back with the next rows", arguments: StoreKind.allCases)
+    func emptyLists(_ kind: StoreKind) async throws {
+        let device = try await device(.sorted, kind)
+        device.server.onRequest { _ in .answer(.model(200, .array)) }
+        #expect(try await device.todos.reconcile(named: "all").removed == 60)
+        try await device.todos.pull(named: "all")
+        #expect(try await device.todos.reconcile(named: "all").removed == 0)
+        device.server.onRequest(nil)
+        device.server.seed("todos", [["id": "new", "n": 1]])
+        #expect(try await device.todos.pull(named: "all").stored >= 61)
+        #expect(try await Set(device.todos.records()) == Set(device.server.rows("todos").values))
+        device.server.clearLog()
+        try await device.todos.pull(named: "all")
+        #expect(!device.server.requests.contains { PercentEncoding.decoded($0.head.path ?? "").contains("r1001'") })
+    }
+
+    @Test("rows that are gone for good are requested once more, and then forgotten")
+    func goneForGood() async throws {
+        let device = try await device(.sorted)
+        for id in ["r1001", "r1002"] { device.server.hardDelete("todos", RecordID(id)) }
+        #expect(try await device.todos.reconcile(named: "all").removed == 2)
+        for number in 1...2 {
+            device.server.seed("todos", [["id": JSON("new\(number)"), "n": 1]])
+            device.server.clearLog()
+            #expect(try await device.todos.pull(named: "all").stored >= 1)
+            let asked = device.server.requests.contains {
+                PercentEncoding.decoded($0.head.path ?? "").contains("r1001'")
+            }
+            #expect(asked == (number == 1))
+        }
+        #expect(try await device.local("r1001") == nil)
+    }
+
     @Test("a row that is touched here while the listing runs is not removed", arguments: [false, true])
     func touched(_ isEdited: Bool) async throws {
         let device = try await device(.sorted)

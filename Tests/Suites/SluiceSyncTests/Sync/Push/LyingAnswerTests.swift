@@ -21,6 +21,58 @@ struct LyingAnswerTests {
 
     private func row(_ device: Device) throws -> JSON { try #require(device.server.rows("todos")["a"]) }
 
+    // MARK: Ids
+
+    @Test("an insert answered with the place of another record is parked at once", arguments: StoreKind.allCases)
+    func locationOfAnother(_ kind: StoreKind) async throws {
+        let device = try await device(kind)
+        try await device.todos.insert(["id": "mine", "n": 1])
+        device.server.onRequest {
+            guard $0.isWrite else { return .none }
+            return .answer(.json(201, "", ["Location": "/tables/todos/17?x=1"]))
+        }
+        let failure = try #require(try await device.context.push().failures.first)
+        #expect(failure.state == .parked && failure.isUncertain)
+        #expect(failure.failure?.message.contains("another record, 17") == true, "\(failure)")
+    }
+
+    @Test("an insert answered with its own place and no body is done, where the record is there")
+    func ownLocation() async throws {
+        let device = try await device(.memory)
+        try await device.todos.insert(["id": "my own", "n": 1])
+        let model = device.server
+        model.onRequest {
+            guard $0.isWrite else { return .none }
+            model.seed("todos", [["id": "my own", "n": 1]])
+            return .answer(.json(201, "", ["Location": "http://elsewhere/tables/todos/my%20own"]))
+        }
+        #expect(try await device.context.push().isClean)
+    }
+
+    @Test("a server that keeps ids in another case has its record deleted, and other changes say why they wait")
+    func otherCase() async throws {
+        let device = try await device(.memory)
+        device.server.seed("todos", [["id": "ABC", "n": 1]])
+        let row = try #require(device.server.rows("todos")["ABC"])
+        try await device.store.write { try $0.put(row.setting(["id": "abc"]), in: "todos") }
+        let isGone = Shared(false)
+        device.server.onRequest { request in
+            switch request.head.method {
+            case .get: return .answer(.model(200, [isGone.value ? row.setting(["deleted": true]) : row]))
+            case .delete:
+                isGone.change { $0 = true }
+                return .answer(.json(200, ""))
+            default: return .answer(.json(200, ""))
+            }
+        }
+        try await device.todos.update(["id": "abc", "n": 2])
+        let failure = try #require(try await device.context.push().failures.first)
+        #expect(failure.failure?.message.contains("in another case, as ABC") == true, "\(failure)")
+        try await device.context.queue.discard(failure.id)
+        try await device.todos.delete(id: "abc")
+        #expect(try await device.context.push().isClean)
+    }
+
     // MARK: Updates
 
     @Test("PATCH answered 200 with the record as it was is no evidence", arguments: StoreKind.allCases)

@@ -83,6 +83,19 @@ struct WrittenFormTests {
         #expect(!WrittenForm.rounded.leads(from: 5, to: 5) && !WrittenForm.rounded.leads(from: 5, to: 6))
     }
 
+    @Test("an edit that the server trims to the value before it is done with its second answer")
+    func trimmed() async throws {
+        let device = try await Device(.memory)
+        device.server.seed("todos", [["id": "a", "text": "milk"]])
+        try await device.todos.pull()
+        try await device.todos.update(["id": "a", "text": "milk "])
+        let row = try #require(device.server.rows("todos")["a"])
+        device.server.onRequest { $0.isWrite ? .answer(.model(200, row)) : .none }
+        #expect(try await device.context.push().remaining == 1)
+        #expect(try await device.context.push().isClean)
+        #expect(try await device.local("a")?["text"] == "milk")
+    }
+
     /// Something on the way that sends each insert twice, and passes on what the second is answered.
     private struct Repeating: Transport {
         let server: Changing

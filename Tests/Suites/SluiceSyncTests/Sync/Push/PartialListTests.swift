@@ -1,0 +1,82 @@
+import HTTPTypes
+import SluiceCore
+import SluiceTestSupport
+import Testing
+
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceTesting
+@testable import SluiceWire
+
+@Suite("Lists that leave out a property which the record by its id has, on wires that replace the record")
+struct PartialListTests {
+    private static let wires = [Dialect.azureV3, .datasync]
+
+    /// A device whose server lists records without `notes`, if it is to.
+    private func device(_ kind: StoreKind, _ dialect: Dialect, isPartial: Bool = true) async throws -> Device {
+        let device = try await Device(kind, dialect: dialect)
+        let ids = ["a", "b", "c"]
+        device.server.seed("todos", ids.map { ["id": JSON($0), "n": 1, "notes": "kept", "none": .null] })
+        if isPartial { hideNotes(device.server) }
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("a")?["notes"] == (isPartial ? nil : "kept"))
+        device.server.clearLog()
+        return device
+    }
+
+    private func hideNotes(_ model: ModelServer) {
+        model.onRequest { request in
+            let call = ModelCall(request)
+            guard request.head.method == .get, call.id == nil, let query = try? call.query(),
+                let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
+            else { return .none }
+            let rows = evaluator.apply(to: model.rows("todos").values.sorted { "\($0["id"]!)" < "\($1["id"]!)" })
+            let page = rows.dropFirst(query.skip).prefix(query.top ?? 50).map { $0.without(["notes"]) }
+            return .answer(.model(200, ["items": JSON(Array(page))]))
+        }
+    }
+
+    @Test("an update keeps the property on the server", arguments: StoreKind.allCases, wires)
+    func kept(_ kind: StoreKind, _ dialect: Dialect) async throws {
+        let device = try await device(kind, dialect)
+        for id in ["a", "b"] { try await device.todos.update(["id": JSON(id), "n": 2]) }
+        #expect(try await device.context.push().isClean)
+        try await device.todos.pull(named: "all")
+        try await device.todos.update(["id": "a", "n": 3])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a") == ["id": "a", "n": 3, "notes": "kept", "none": .null])
+        #expect(device.remote("b")?["notes"] == "kept" && device.remote("b")?["n"] == 2)
+    }
+
+    @Test("a conflict is decided on the whole record", arguments: wires)
+    func conflict(_ dialect: Dialect) async throws {
+        let device = try await device(.memory, dialect)
+        try await device.todos.update(["id": "a", "n": 2])
+        #expect(try await device.context.push().isClean)
+        try await device.todos.update(["id": "b", "n": 2])
+        device.server.seed("todos", [["id": "b", "n": 9, "notes": "theirs"]])
+        let held = try #require(try await device.context.push().failures.first)
+        try await device.context.queue.resolve(held.id, .client)
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("b")?["n"] == 2 && device.remote("b")?["notes"] == "theirs")
+    }
+
+    @Test("where lists are whole, one record of a table is read by its id, once", arguments: wires)
+    func whole(_ dialect: Dialect) async throws {
+        let device = try await device(.memory, dialect, isPartial: false)
+        for id in ["a", "b", "c"] {
+            try await device.todos.update(["id": JSON(id), "n": 2])
+            #expect(try await device.context.push().isClean)
+        }
+        #expect(device.server.requests.filter { $0.head.method == .get }.count == 1)
+    }
+
+    @Test("a server that does not answer by id gets the update all the same", arguments: [404, 405, 501])
+    func notByID(_ status: Int) async throws {
+        let device = try await device(.memory, .datasync, isPartial: false)
+        device.server.onRequest { $0.head.method == .get ? .answer(.json(status, "")) : .none }
+        try await device.todos.update(["id": "a", "n": 2])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == 2)
+    }
+}

@@ -16,8 +16,7 @@ package struct FieldComparison {
 
     /// Whether only the server or the engine sets the property.
     private func isSystem(_ name: PropertyName) -> Bool {
-        let columns = dialect.columns
-        return dialect.isSystemProperty(name) || name == columns.id || name == dialect.createdAtColumn
+        dialect.isSystemProperty(name) || name == dialect.columns.id
     }
 
     /// The fields in the order of the local record: `name`, `base`, `local` and `server` as far as there are such,

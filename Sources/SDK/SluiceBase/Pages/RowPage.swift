@@ -121,28 +121,6 @@ extension RowPage {
 }
 
 extension RowPage {
-    /// The names of the row members that the engine reads.
-    package struct SystemColumns: Sendable, Hashable {
-        /// The name of the member that identifies a row.
-        package var id: PropertyName
-        /// The name of the member that holds the server's version.
-        package var version: PropertyName
-        /// The name of the member with the time of the row's last change.
-        package var updatedAt: PropertyName
-        /// The name of the member that is `true` in a tombstone.
-        package var deleted: PropertyName
-
-        package init(
-            id: PropertyName = "id", version: PropertyName = "version", updatedAt: PropertyName = "updatedAt",
-            deleted: PropertyName = "deleted"
-        ) {
-            self.id = id
-            self.version = version
-            self.updatedAt = updatedAt
-            self.deleted = deleted
-        }
-    }
-
     /// The position of the rows in an answer. Every shape accepts a bare array of rows; an answer that is an object
     /// holds them under a name.
     package struct Shape: Sendable, Hashable {

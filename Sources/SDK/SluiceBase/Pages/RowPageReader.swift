@@ -19,7 +19,7 @@ struct RowPageReader {
     private let reason = MemberName("reason")
 
     init(
-        tape: JSONTape, bytes: UnsafeBufferPointer<UInt8>, columns: RowPage.SystemColumns, table: String?,
+        tape: JSONTape, bytes: UnsafeBufferPointer<UInt8>, columns: SystemColumns, table: String?,
         allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false, brokenTexts: [UInt32] = []
     ) {
         self.brokenTexts = brokenTexts

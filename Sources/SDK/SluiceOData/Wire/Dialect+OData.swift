@@ -20,8 +20,9 @@ extension Dialect {
     public static func odata(_ version: ODataVersion, _ settings: ODataSettings = ODataSettings()) -> Dialect {
         var dialect = Dialect(
             name: version.rawValue,
-            columns: RowPage.SystemColumns(version: "__version", updatedAt: "__updatedAt", deleted: "__deleted"),
-            createdAtColumn: nil, patchesUpdates: settings.update == .merge, includeCount: ("$count", "true"),
+            columns: SystemColumns(
+                version: "__version", updatedAt: "__updatedAt", deleted: "__deleted", createdAt: nil),
+            patchesUpdates: settings.update == .merge, includeCount: ("$count", "true"),
             odata: .v4,
             shape: .items, agent: .datasync, linksPages: true, versionsAreTags: true, reconcileEvery: 50,
             serverSet: settings.tables.compactMapValues { table in table.updatedAt.map { [$0] } }, keepsDeleted: false

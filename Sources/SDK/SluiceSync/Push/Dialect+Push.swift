@@ -5,11 +5,7 @@ package import SluiceWire
 extension Dialect {
     /// The columns with a meaning on the wire, as needed by a push.
     package var pushColumns: PushColumns {
-        PushColumns(
-            id: columns.id, version: columns.version, deleted: columns.deleted, updatedAt: columns.updatedAt,
-            createdAt: createdAtColumn,
-            system: Set([columns.version, columns.updatedAt, columns.deleted] + (createdAtColumn.map { [$0] } ?? [])),
-            replaces: !patchesUpdates, serverSet: serverSet, takesNoContent: !keepsDeleted)
+        PushColumns(columns, replaces: !patchesUpdates, serverSet: serverSet, takesNoContent: !keepsDeleted)
     }
 
     /// Reduces an answer to the facts that decide about an operation. Only a record with a version can be evidence,

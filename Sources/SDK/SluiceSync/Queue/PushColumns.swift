@@ -1,37 +1,33 @@
 package import SluiceBase
 
-/// The names of the columns that have a meaning in the wire.
+/// The names of the columns with a meaning in the wire, and how a server treats a record's properties.
+@dynamicMemberLookup
 package struct PushColumns: Sendable, Hashable {
-    package var id: PropertyName
-    package var version: PropertyName
-    package var deleted: PropertyName
-    package var updatedAt: PropertyName
-    /// The column with the time of creation; nil on a wire without one.
-    package var createdAt: PropertyName?
+    /// The wire's own names.
+    let names: SystemColumns
     /// All names that only the server sets, except for the id.
-    package var system: Set<PropertyName>
+    package private(set) var system: Set<PropertyName>
     /// Whether an update replaces the record: a property that its body does not name is then removed.
-    package var replaces: Bool
+    package let replaces: Bool
     /// Further properties that the server sets, by table.
-    var serverSet: [String: Set<PropertyName>]
+    let serverSet: [String: Set<PropertyName>]
     /// Whether an answer of 204 proves that the server made the change; otherwise a proxy in between may have sent it.
-    var takesNoContent: Bool
+    let takesNoContent: Bool
 
     package init(
-        id: PropertyName, version: PropertyName, deleted: PropertyName, updatedAt: PropertyName = "updatedAt",
-        createdAt: PropertyName? = nil, system: Set<PropertyName>, replaces: Bool = false,
-        serverSet: [String: Set<PropertyName>] = [:], takesNoContent: Bool = false
+        _ names: SystemColumns, replaces: Bool = false, serverSet: [String: Set<PropertyName>] = [:],
+        takesNoContent: Bool = false
     ) {
-        self.id = id
-        self.version = version
-        self.deleted = deleted
-        self.updatedAt = updatedAt
-        self.createdAt = createdAt
-        self.system = system
+        self.names = names
+        system = names.system
         self.replaces = replaces
         self.serverSet = serverSet
         self.takesNoContent = takesNoContent
     }
+
+    package var id: PropertyName { names.id }
+
+    package subscript<Value>(dynamicMember name: KeyPath<SystemColumns, Value>) -> Value { names[keyPath: name] }
 
     /// Returns the columns for judging a record of that table. Properties that its server sets by itself are no
     /// evidence of a change.
@@ -57,22 +53,22 @@ package struct PushColumns: Sendable, Hashable {
     /// Returns the record without the properties that hold its own time of change: a server has set them, and a record that
     /// is made once more has none.
     func unset(_ record: JSON, in table: String, of local: JSON?) -> JSON {
-        guard let time = local?[updatedAt], !time.isNull else { return record }
+        guard let time = local?[names.updatedAt], !time.isNull else { return record }
         return record.without(serverSet[table]?.filter { record[$0] == time })
     }
 
-    func id(_ record: JSON) -> RecordID? { record[id]?.textID }
-    func isDeleted(_ record: JSON) -> Bool { record[deleted]?.bool == true }
+    func id(_ record: JSON) -> RecordID? { record[names.id]?.textID }
+    func isDeleted(_ record: JSON) -> Bool { record[names.deleted]?.bool == true }
 
     /// Whether the one record has an earlier time than the other, as after a restore of the server from a backup.
     func isEarlier(_ record: JSON, than other: JSON?) -> Bool {
-        let times = [record, other].compactMap { $0?[updatedAt]?.string.flatMap { Timestamp($0) } }
+        let times = [record, other].compactMap { $0?[names.updatedAt]?.string.flatMap { Timestamp($0) } }
         return times.count == 2 && times[0] < times[1]
     }
 
     /// Whether the two records have different times of creation, so that the id was given to a new record since.
     func isRemade(_ record: JSON, since other: JSON?) -> Bool {
-        guard let createdAt else { return false }
+        guard let createdAt = names.createdAt else { return false }
         let times = [record, other].compactMap { $0?[createdAt]?.string.flatMap { Timestamp($0) } }
         // Answers of one server may give times with different precision.
         return times.count == 2 && abs(times[0].ticks - times[1].ticks) >= Timestamp.ticksPerSecond / 1000
@@ -85,7 +81,7 @@ package struct PushColumns: Sendable, Hashable {
     func holds(_ record: JSON, _ sent: JSON, _ forms: [PropertyName: Set<WrittenForm>]) -> Bool {
         (sent.members ?? []).allSatisfy { name, value in
             let written = record[name] ?? .null
-            return name == id || system.contains(name) || written == value
+            return name == names.id || system.contains(name) || written == value
                 || forms[name]?.contains { $0.leads(from: value, to: written) } ?? false
                 || value.isNull && isKey(written, of: record)
         }
@@ -93,7 +89,7 @@ package struct PushColumns: Sendable, Hashable {
 
     /// Whether the value is the record's id. A property with it is the wire's own key, which no change can remove.
     private func isKey(_ value: JSON, of record: JSON) -> Bool {
-        guard let id = record[id]?.textID else { return false }
+        guard let id = record[names.id]?.textID else { return false }
         return value.textID == id || value.int.map { RecordID(String($0)) } == id
     }
 }

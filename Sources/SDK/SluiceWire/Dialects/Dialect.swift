@@ -24,10 +24,8 @@ public struct Dialect: Sendable, CustomStringConvertible {
     public let name: String
     /// Header fields of every request, by name.
     package var headers: [(name: String, value: String)]
-    /// The names of the columns that the server keeps, except for the time of creation.
-    package var columns: RowPage.SystemColumns
-    /// The name of the column with the time of creation; nil on a wire without one.
-    package var createdAtColumn: PropertyName?
+    /// The names of the columns that the server keeps.
+    package var columns: SystemColumns
     /// Whether system columns come back only when the query asks for them.
     var asksForSystemProperties: Bool
     /// Whether an update sends only the changes (PATCH); else it sends the whole record (PUT).
@@ -73,8 +71,8 @@ public struct Dialect: Sendable, CustomStringConvertible {
 
     package init(
         name: String, headers: [(name: String, value: String)] = [],
-        columns: RowPage.SystemColumns = RowPage.SystemColumns(), createdAtColumn: PropertyName? = "createdAt",
-        asksForSystemProperties: Bool = false, patchesUpdates: Bool = true, undelete: Undelete = .post,
+        columns: SystemColumns = SystemColumns(), asksForSystemProperties: Bool = false,
+        patchesUpdates: Bool = true, undelete: Undelete = .post,
         includeDeleted: (name: String, value: String) = ("__includeDeleted", "true"),
         includeCount: (name: String, value: String) = ("$inlinecount", "allpages"), odata: ODataStyle = .v3,
         shape: RowPage.Shape = .tables, allowsIntegerIDs: Bool = false,
@@ -89,7 +87,6 @@ public struct Dialect: Sendable, CustomStringConvertible {
         self.name = name
         self.headers = headers
         self.columns = columns
-        self.createdAtColumn = createdAtColumn
         self.asksForSystemProperties = asksForSystemProperties
         self.patchesUpdates = patchesUpdates
         self.undelete = undelete
@@ -112,17 +109,12 @@ public struct Dialect: Sendable, CustomStringConvertible {
     public var description: String { name }
 
     /// The properties of a record with a meaning for programs: its id and the properties that only the server sets.
-    package var judged: Set<PropertyName> {
-        Set([columns.id, columns.version, columns.updatedAt, columns.deleted] + (createdAtColumn.map { [$0] } ?? []))
-    }
+    package var judged: Set<PropertyName> { columns.all }
 
     /// Whether the server keeps the property of that name, and refuses records that hold it. It is a system column
     /// other than the id, or any name that begins with two underscores.
     package func isSystemProperty(_ name: PropertyName) -> Bool {
-        if name == columns.id { return false }
-        return name.text.hasPrefix("__") || name == columns.version || name == columns.updatedAt
-            || name == columns.deleted
-            || name == createdAtColumn
+        name != columns.id && (name.text.hasPrefix("__") || columns.isSystem(name))
     }
 }
 
@@ -161,7 +153,7 @@ extension Dialect {
     /// As ``azureV3``, but no version marks a request, the link to the next page is a query alone, and a deleted
     /// record comes back by PUT of the whole record with `"deleted": false`.
     public static let datasync = Dialect(
-        name: "datasync", createdAtColumn: nil, patchesUpdates: false,
+        name: "datasync", columns: SystemColumns(createdAt: nil), patchesUpdates: false,
         undelete: .put, includeDeleted: ("__includedeleted", "true"), includeCount: ("$count", "true"), odata: .v4,
         keptInQueries: "", agent: .datasync)
 }
@@ -173,8 +165,8 @@ extension Dialect {
     /// the link a whole address. Updates are PUT with the whole record, deleted records come back by PATCH with
     /// `{"deleted": false}`. Filters are OData v4, and every character is percent-encoded that is not unreserved.
     public static let azureV3 = Dialect(
-        name: "azure-v3", headers: [("ZUMO-API-VERSION", "3.0.0")], createdAtColumn: nil, patchesUpdates: false,
-        undelete: .patch, includeDeleted: ("__includedeleted", "true"), includeCount: ("$count", "true"), odata: .v4,
+        name: "azure-v3", headers: [("ZUMO-API-VERSION", "3.0.0")], columns: SystemColumns(createdAt: nil),
+        patchesUpdates: false, undelete: .patch, includeDeleted: ("__includedeleted", "true"), includeCount: ("$count", "true"), odata: .v4,
         keptInQueries: "", agent: .datasync)
 }
 
@@ -187,8 +179,9 @@ extension Dialect {
     /// deleted records come back by `POST /tables/T/id`, filters are OData v3.
     public static let azureV1 = Dialect(
         name: "azure-v1",
-        columns: RowPage.SystemColumns(version: "__version", updatedAt: "__updatedAt", deleted: "__deleted"),
-        createdAtColumn: "__createdAt", asksForSystemProperties: true, allowsIntegerIDs: true,
+        columns: SystemColumns(
+            version: "__version", updatedAt: "__updatedAt", deleted: "__deleted", createdAt: "__createdAt"),
+        asksForSystemProperties: true, allowsIntegerIDs: true,
         sendsApplicationKey: true, reportsFeatures: true, linksPages: false)
 }
 

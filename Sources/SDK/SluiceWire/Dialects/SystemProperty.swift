@@ -24,7 +24,7 @@ extension Dialect {
     /// Returns the wire's name for a system property; nil if it has none.
     package func column(for property: SystemProperty) -> PropertyName? {
         switch property {
-        case .createdAt: createdAtColumn
+        case .createdAt: columns.createdAt
         case .updatedAt: columns.updatedAt
         case .version: columns.version
         case .deleted: columns.deleted

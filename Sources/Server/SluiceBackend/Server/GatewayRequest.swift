@@ -244,7 +244,7 @@ struct GatewayColumns: Sendable {
             [
                 (columns.version, SystemColumn.version), (columns.updatedAt, SystemColumn.updatedAt),
                 (columns.deleted, SystemColumn.deleted),
-            ] + (dialect.createdAtColumn.map { [($0, SystemColumn.createdAt)] } ?? [])
+            ] + (columns.createdAt.map { [($0, SystemColumn.createdAt)] } ?? [])
         system = Set(pairs.map(\.local)).union([columns.id])
     }
 

@@ -11,8 +11,7 @@ import Testing
 
 @Suite("The oracle sees the invariants broken that no deliberate fault of the engine breaks")
 struct OracleTests {
-    private static let columns = PushColumns(
-        id: "id", version: "version", deleted: "deleted", system: ["version", "deleted", "createdAt", "updatedAt"])
+    private static let columns = PushColumns(SystemColumns())
     private static let item = RecordKey(table: "items", id: "1")
 
     private var oracle = OracleState(devices: 1, columns: columns, hasFilters: false)

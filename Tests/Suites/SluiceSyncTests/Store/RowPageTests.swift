@@ -5,7 +5,7 @@ import Testing
 @Suite("A page of rows")
 struct RowPageTests {
     private func page(
-        _ text: String, columns: RowPage.SystemColumns = .init(), shape: RowPage.Shape = .results
+        _ text: String, columns: SystemColumns = .init(), shape: RowPage.Shape = .results
     ) throws(SluiceError) -> RowPage {
         try RowPage(bytes: Array(text.utf8), columns: columns, shape: shape, table: "movies")
     }
@@ -56,7 +56,7 @@ struct RowPageTests {
 
     @Test("the system columns have the names they are said to have")
     func columns() throws {
-        let columns = RowPage.SystemColumns(
+        let columns = SystemColumns(
             id: "id", version: "__version", updatedAt: "__updatedAt", deleted: "__deleted")
         let page = try page(
             #"[{"id": "a", "version": "no", "__version": "v", "__updatedAt": "t", "__deleted": true}]"#,

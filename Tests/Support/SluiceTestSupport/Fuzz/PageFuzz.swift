@@ -3,12 +3,12 @@ internal import SluiceCore
 /// What must hold for any bytes as a page of rows: the page reader, which works on the bytes, sees what the document
 /// says.
 enum PageFuzz {
-    private static let azureV1 = RowPage.SystemColumns(
+    private static let azureV1 = SystemColumns(
         version: "__version", updatedAt: "__updatedAt", deleted: "__deleted")
 
     /// - Parameter document: what the bytes are as JSON, if they are JSON.
     static func check(_ input: [UInt8], _ document: JSON?) throws(FuzzFinding) {
-        for columns in [RowPage.SystemColumns(), azureV1] {
+        for columns in [SystemColumns(), azureV1] {
             for isStrict in [true, false] {
                 let page: RowPage?
                 do throws(SluiceError) {
@@ -57,7 +57,7 @@ enum PageFuzz {
         var count: Int?
         var nextLink: String?
 
-        init?(_ document: JSON, _ columns: RowPage.SystemColumns, isStrict: Bool) {
+        init?(_ document: JSON, _ columns: SystemColumns, isStrict: Bool) {
             guard let elements = (document["items"] ?? document["results"] ?? document).elements else { return nil }
             if document.kind == .object {
                 if let count = document["count"], !count.isNull {

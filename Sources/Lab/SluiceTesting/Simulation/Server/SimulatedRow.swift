@@ -53,7 +53,7 @@ struct SimulatedRow: Sendable {
         var record = fields
         record[columns.version] = JSON("v\(version)")
         record[columns.deleted] = JSON(isDeleted)
-        if let column = dialect.createdAtColumn { record[column] = JSON(createdAt.text(fractionDigits: digits)) }
+        if let column = dialect.columns.createdAt { record[column] = JSON(createdAt.text(fractionDigits: digits)) }
         record[columns.updatedAt] = isTimed ? JSON(updatedAt.text(fractionDigits: digits)) : .null
         wire = record
         if id == SimulatedServer.oddIDs[0] { wire[columns.updatedAt] = "some day" }

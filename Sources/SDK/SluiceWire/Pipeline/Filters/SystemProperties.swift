@@ -54,10 +54,7 @@ struct SystemProperties: Filter {
         guard context.source == .online, !asked.contains("*"), 200..<300 ~= response.status, !response.body.isEmpty
         else { return response }
         let asked = Set(asked.map(Self.plain))
-        let columns = [dialect.columns.version, dialect.columns.updatedAt, dialect.columns.deleted]
-        let surplus = (columns + (dialect.createdAtColumn.map { [$0] } ?? [])).filter {
-            !asked.contains(Self.plain($0.text))
-        }
+        let surplus = Array(dialect.columns.system).filter { !asked.contains(Self.plain($0.text)) }
         guard !surplus.isEmpty, let body = try? response.body.json, let body = reduced(body, by: surplus) else {
             return response
         }

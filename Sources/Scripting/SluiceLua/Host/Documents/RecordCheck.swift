@@ -45,9 +45,7 @@ package struct RecordCheck: Sendable {
     /// Whether the server or the engine sets the property. The case of letters is ignored: many servers ignore it too.
     func isSystem(_ name: PropertyName) -> Bool {
         if dialect.isSystemProperty(name) { return true }
-        let columns = dialect.columns
-        let own = [columns.id, columns.version, columns.updatedAt, columns.deleted, dialect.createdAtColumn]
-        return own.contains { $0?.text.lowercased() == name.text.lowercased() }
+        return dialect.columns.all.contains { $0.text.lowercased() == name.text.lowercased() }
     }
 
     /// Returns the declared column of that name, whatever the case of its letters.

@@ -8,8 +8,7 @@ import Testing
 
 @Suite("Operation session: one operation of a push as a pure state machine")
 struct OperationSessionTests {
-    private let columns = PushColumns(
-        id: "id", version: "version", deleted: "deleted", system: ["version", "updatedAt", "deleted"])
+    private let columns = PushColumns(SystemColumns(createdAt: nil))
 
     private func item(_ kind: TableOperation.Kind, sent: JSON? = nil, base: JSON? = nil, local: JSON? = nil) -> PushItem
     {

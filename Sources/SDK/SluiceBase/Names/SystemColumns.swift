@@ -1,0 +1,34 @@
+/// The names that a wire gives to a record's id and to the properties that only the server sets.
+package struct SystemColumns: Sendable, Hashable {
+    package var id: PropertyName
+    /// The name of the server's version.
+    package var version: PropertyName
+    /// The name of the time of the last change.
+    package var updatedAt: PropertyName
+    /// The name of the mark that is `true` in a tombstone.
+    package var deleted: PropertyName
+    /// The name of the time of creation; nil on a wire without one.
+    package var createdAt: PropertyName?
+
+    package init(
+        id: PropertyName = "id", version: PropertyName = "version", updatedAt: PropertyName = "updatedAt",
+        deleted: PropertyName = "deleted", createdAt: PropertyName? = "createdAt"
+    ) {
+        self.id = id
+        self.version = version
+        self.updatedAt = updatedAt
+        self.deleted = deleted
+        self.createdAt = createdAt
+    }
+
+    /// All names that only the server sets, except for the id.
+    package var system: Set<PropertyName> { Set([version, updatedAt, deleted] + (createdAt.map { [$0] } ?? [])) }
+
+    /// Whether only the server sets the property of that name.
+    package func isSystem(_ name: PropertyName) -> Bool {
+        name == version || name == updatedAt || name == deleted || name == createdAt
+    }
+
+    /// The id and the names that only the server sets.
+    package var all: Set<PropertyName> { system.union([id]) }
+}

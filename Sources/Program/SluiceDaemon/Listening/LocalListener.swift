@@ -35,7 +35,8 @@ struct LocalListener: Service {
             case .socket(let path, _): .unixDomainSocket(path: path)
             case .loopback(let port): .hostname("127.0.0.1", port: port)
             }
-        if case .socket(let path, _) = address { try Self.makeWay(path) }
+        // That of a process that has ended.
+        if case .socket(let path, _) = address, try Self.hasSocket(at: path) { unlink(path) }
         var quiet = Logger(label: logger.label) { _ in ListenerLog(handler: logger.handler) }
         quiet.logLevel = .error
         let application = Application(
@@ -63,17 +64,17 @@ struct LocalListener: Service {
         }
     }
 
-    /// Removes the socket of a process that has ended.
+    /// Returns whether there is a socket at the path already.
     ///
-    /// - Throws: ``SluiceError`` of code `network` if something listens there, or the file is no socket.
-    private static func makeWay(_ path: String) throws {
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for anything else.
+    static func hasSocket(at path: String) throws -> Bool {
         guard let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType else {
-            return
+            return false
         }
         guard type == .typeSocket else {
-            throw SluiceError(.network, "\(PlainText.line(path)) is a file of another kind, and no socket")
+            throw SluiceError(.invalidArgument, "\(PlainText.line(path)) is a file of another kind, and no socket")
         }
-        unlink(path)
+        return true
     }
 
     /// The rule's mode, and the group that may use it. The peers' credentials are checked in any case.
@@ -83,9 +84,13 @@ struct LocalListener: Service {
     }
 }
 
-/// A listener's log without reports of a socket closed twice. A daemon that ends while it starts closes it twice, and
-/// the last line of its log has to be the reason.
+/// A listener's log without the consequences of an end during the start: a socket closed twice, a wait that was
+/// cancelled. The reason is reported by the daemon itself.
 private struct ListenerLog: LogHandler {
+    private static let consequences: Set<String> = [
+        "Server shutdown error: \(ChannelError.alreadyClosed)", "Waiting on child channel: \(CancellationError())",
+    ]
+
     var handler: any LogHandler
 
     var metadata: Logger.Metadata {
@@ -104,7 +109,7 @@ private struct ListenerLog: LogHandler {
     }
 
     func log(event: LogEvent) {
-        if "\(event.message)" == "Server shutdown error: \(ChannelError.alreadyClosed)" { return }
+        if Self.consequences.contains("\(event.message)") { return }
         handler.log(event: event)
     }
 }

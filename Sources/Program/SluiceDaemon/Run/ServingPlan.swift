@@ -35,25 +35,27 @@ package struct ServingPlan: Sendable {
             let client = try ClientSettings(file, settings, endpoint: name, environment: source.environment)
             let values = SettingValues(settings, endpoint: name, environment: source.environment)
             let store = try client.requireStore()
-            if let other = endpoints.first(where: { $0.store == store }) {
+            if let other = endpoints.first(where: { SQLiteStore.resolved($0.store) == SQLiteStore.resolved(store) }) {
                 throw SluiceError(
                     .invalidArgument,
                     "the endpoints \(other.name) and \(name) have the same store; each needs one of its own")
             }
+            try FilePlace.check(SQLiteStore.resolved(store), for: "store")
+            try SQLiteStore.check(path: store, encryption: try client.storeKey?.encryption())
             endpoints.append(
                 Endpoint(client: client, store: store, values: values, windows: try DayWindow.list(values)))
         }
-        guard let first = endpoints.first else {
+        guard !endpoints.isEmpty else {
             throw SluiceError(.invalidArgument, "the configuration has no store")
         }
         (self.settings, self.endpoints, path) = (settings, endpoints, source.path)
         values = SettingValues(settings, environment: source.environment)
-        listening = try ListeningPlan(values, store: first.store)
+        listening = try ListeningPlan(values, stores: endpoints.map(\.store))
     }
 
     /// Checks that everything named in the configuration can be used: addresses, files of tokens, keys and
-    /// certificates, and the plugins with their fixtures. No store is opened, no token's program is run, and nothing is
-    /// sent.
+    /// certificates, the plugins with their fixtures, and what a store has to take: tables, columns and migrations. No
+    /// store's file is opened, no token's program is run, and nothing is sent.
     ///
     /// - Throws: ``SluiceError`` for the first that cannot be used.
     package func check() async throws {
@@ -64,52 +66,4 @@ package struct ServingPlan: Sendable {
 
     /// The stores, by path.
     var stores: [String] { endpoints.map(\.store) }
-}
-
-/// The configuration of the listeners on this machine, and of their permitted users.
-struct ListeningPlan: Sendable {
-    /// The longest path of a Unix socket.
-    private static let longestPath = 107
-    private static let shortestToken = 16
-
-    let rule: SocketRule
-    /// The control socket's path.
-    let control: String
-    /// The path of the gateway's socket; nil if there is none.
-    let gatewaySocket: String?
-    /// The token of the gateway's port; nil if any local user may connect, or if there is no port.
-    let gatewayToken: String?
-
-    /// - Parameter store: the path of the first endpoint's store.
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a setting that contradicts another.
-    init(_ values: SettingValues, store: String) throws {
-        rule = try SocketRule(users: values.list("control.users") ?? [], group: values.text("control.group"))
-        control = try ControlAddress.path(values, store: store)
-        gatewaySocket = try values.path("gateway.socket")
-        for (name, path) in [("control", control), ("gateway", gatewaySocket ?? "")]
-        where path.utf8.count > Self.longestPath {
-            throw SluiceError(
-                .invalidArgument,
-                "the \(name) socket's path \(path) is longer than the \(Self.longestPath) bytes that Unix allows; set "
-                    + "\(name).socket")
-        }
-        gatewayToken = values.number("gateway.port") == nil ? nil : try Self.token(values)
-    }
-
-    private static func token(_ values: SettingValues) throws -> String? {
-        guard let path = try values.path("gateway.token-file") else {
-            if values.flag("gateway.any-local-user") { return nil }
-            throw SluiceError(
-                .invalidArgument,
-                "gateway.port needs gateway.token-file; or gateway.any-local-user: true, where every user of this "
-                    + "machine may read and write what the daemon syncs")
-        }
-        guard let token = CredentialText.read(path) else {
-            throw SluiceError(.invalidArgument, "gateway.token-file: \(path) cannot be read")
-        }
-        guard token.utf8.count >= shortestToken else {
-            throw SluiceError(.invalidArgument, "gateway.token-file: a token has \(shortestToken) characters or more")
-        }
-        return token
-    }
 }

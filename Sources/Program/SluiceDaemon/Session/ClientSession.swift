@@ -79,6 +79,27 @@ package struct ClientSession: Sendable {
         }
         let store = try SQLiteStore(
             path: path, encryption: try settings.storeKey?.encryption(), options: settings.storeOptions)
+        return try await over(store, settings, connection, asksPlugins: asksPlugins, additions)
+    }
+
+    /// Opens a daemon's session over a store in memory, and closes it: fails for the settings that a store's file would
+    /// be refused with.
+    ///
+    /// - Throws: the errors of ``open(_:usesNetwork:asksPlugins:makesStore:_:)``.
+    static func check(_ settings: ClientSettings, _ additions: Additions) async throws {
+        let connection = try await settings.connection()
+        var settings = settings
+        // A user that is named needs no token, whose program would run for it.
+        settings.user = settings.user ?? ""
+        let store = try SQLiteStore(path: ":memory:", options: settings.storeOptions)
+        try await over(store, settings, connection, asksPlugins: true, additions).close()
+    }
+
+    /// Makes the session of an open store. If that fails, the store is closed.
+    private static func over(
+        _ store: SQLiteStore, _ settings: ClientSettings, _ connection: (endpoint: Endpoint, options: ClientOptions)?,
+        asksPlugins: Bool, _ additions: Additions
+    ) async throws -> ClientSession {
         do {
             let transport = try settings.tls.transport()
             let plugins =
@@ -96,7 +117,7 @@ package struct ClientSession: Sendable {
             if let logger = additions.logger { options.logger = logger }
             for warning in settings.warnings { options.logger.warning("\(warning)") }
             options.scheduleHooks = additions.scheduleHooks
-            options.user = try await user(settings, store, usesNetwork: usesNetwork)
+            options.user = try await user(settings, store, usesNetwork: connection != nil)
             options = plugins?.added(to: options) ?? options
             let context = try await SyncContext(
                 client: client, store: store, tables: settings.tables, migrations: settings.migrations,

@@ -140,13 +140,10 @@ package struct ClientSettings: Sendable {
 
     /// Checks everything named in the settings, without a store: fails as opening a session would.
     func check(_ logger: Logger) async throws {
-        _ = try await connection()
-        _ = try storeKey?.encryption()
-        let transport = try tls.transport()
         var additions = ClientSession.Additions()
         additions.logger = logger
         additions.runsFixtures = true
-        _ = try await plugins?.load(for: self, MemoryStore(), transport, additions)
+        try await ClientSession.check(self, additions)
     }
 
     private var ofEndpoint: String { name.isEmpty ? "" : " (endpoint \(name))" }
@@ -166,6 +163,9 @@ package struct PluginSettings: Sendable {
         for settings: ClientSettings, _ store: any LocalStore, _ transport: any Transport,
         _ additions: ClientSession.Additions
     ) async throws -> Plugins {
+        if let secrets, FileStatus(secrets)?.isFolder != true {
+            throw SluiceError(.invalidArgument, "secrets: there is no folder \(PlainText.line(secrets))")
+        }
         let folder = secrets.map { SecretFolder(path: $0) }
         var options = PluginOptions(
             logger: additions.logger ?? Logger(label: "sluice.plugins"), transport: transport, store: store,
@@ -250,9 +250,14 @@ package enum TokenSource: Sendable {
         }
     }
 
-    /// Fails for a missing token file before anything is sent. A program or a server is asked with the first request.
+    /// Fails for a file or a program that cannot be used before anything is sent. A program runs, and a server is asked,
+    /// with the first request.
     func check() async throws {
-        if case .fixed(let token) = self { _ = try await token.token() }
+        switch self {
+        case .fixed(let token): _ = try await token.token()
+        case .command(let token): try token.check()
+        case .oauth(let token): try await token.check()
+        }
     }
 
     /// Ends a running token program and starts none afterwards.

@@ -25,6 +25,13 @@ package final class CommandToken: TokenProvider {
         return token == refused ? nil : token
     }
 
+    /// - Throws: ``SluiceError`` of code `unauthorized` for a program that is not there.
+    func check() throws {
+        guard let program = command.first, FileStatus(program)?.isFile == true, access(program, X_OK) == 0 else {
+            throw failure("cannot be started")
+        }
+    }
+
     /// Ends a running program and starts none afterwards.
     func stop() { isStopped.withLock { $0 = true } }
 
@@ -51,6 +58,7 @@ package final class CommandToken: TokenProvider {
     private func kept(_ output: [UInt8]) throws -> String {
         let text = CredentialText.text(output)
         guard !text.isEmpty else { throw failure("printed nothing") }
+        guard CredentialText.isUsable(text) else { throw failure("printed more than one line of text") }
         kept.withLock { $0 = text }
         return text
     }

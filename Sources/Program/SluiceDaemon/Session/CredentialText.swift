@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPTypes
 internal import Sluice
 
 /// A credential from a file or a program: its text without the additions of editors and tools.
@@ -12,6 +13,9 @@ enum CredentialText {
         let content = bytes.starts(with: byteOrderMark) ? bytes[byteOrderMark.count...] : bytes[...]
         return String(decoding: content, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
+
+    /// Whether a header field can have the credential. A second line, for example, is a second credential or none.
+    static func isUsable(_ text: String) -> Bool { !text.isEmpty && HTTPField.isValidValue(text) }
 
     /// Returns the credential in a file; nil if the file cannot be read, or is too long for one.
     static func read(_ path: String) -> String? {

@@ -14,12 +14,19 @@ package struct FileToken: TokenProvider {
 
     package func token() async throws -> String? {
         switch source {
-        case .text(let text): return text
+        case .text(let text):
+            guard CredentialText.isUsable(text) else {
+                throw SluiceError(.invalidArgument, "the environment's token or key is not one line of text")
+            }
+            return text
         case .file(let path):
             guard let text = CredentialText.read(path) else {
                 throw SluiceError(.invalidArgument, "the token file \(path) cannot be read")
             }
             guard !text.isEmpty else { throw SluiceError(.invalidArgument, "the token file \(path) is empty") }
+            guard CredentialText.isUsable(text) else {
+                throw SluiceError(.invalidArgument, "the token file \(path) is not one line of text")
+            }
             return text
         }
     }

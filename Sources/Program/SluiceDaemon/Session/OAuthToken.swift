@@ -71,8 +71,15 @@ package final class OAuthToken: TokenProvider {
         access.withLock { $0?.token == token ? $0?.expires : nil }
     }
 
+    /// - Throws: ``SluiceError`` for a file that cannot be used.
+    func check() async throws { for file in [refreshFile, secretFile] { _ = try await Self.credential(in: file) } }
+
+    private static func credential(in file: String?) async throws -> String? {
+        try await file.map { FileToken(source: .file($0)) }?.token()
+    }
+
     private func fetch() async throws -> String {
-        let refreshToken = try await refreshFile.map { FileToken(source: .file($0)) }?.token()
+        let refreshToken = try await Self.credential(in: refreshFile)
         var form: [(String, String)] =
             refreshToken.map { [("grant_type", "refresh_token"), ("refresh_token", $0)] }
             ?? [("grant_type", "client_credentials")]
@@ -80,7 +87,7 @@ package final class OAuthToken: TokenProvider {
         var head = HTTPRequest(method: .post, scheme: url.scheme, authority: url.authority, path: path)
         head.headerFields[.contentType] = "application/x-www-form-urlencoded"
         head.headerFields[.accept] = "application/json"
-        if let secret = try await secretFile.map({ FileToken(source: .file($0)) })?.token() {
+        if let secret = try await Self.credential(in: secretFile) {
             let pair = "\(Self.encoded(client)):\(Self.encoded(secret))"
             head.headerFields[.authorization] = "Basic \(Data(pair.utf8).base64EncodedString())"
         } else {

@@ -54,8 +54,11 @@ struct TablesReader {
         var pulls: [SyncSchedule.Pull] = []
         for (name, node) in try shapes.queries?.entries() ?? [] {
             let members = try node.named("query \(name)").members(["table", "filter"])
-            guard let table = try members["table"]?.text() else {
-                throw node.key.refusal("query \(name) needs a table")
+            guard let node = members["table"] else { throw node.key.refusal("query \(name) needs a table") }
+            let table = try node.text()
+            do { try SyncTables.validate(table) } catch { throw node.refusal("query \(name): \(error.message)") }
+            if localOnly.tables.contains(table) {
+                throw node.refusal("query \(name): the table \(table) stays on this machine")
             }
             var query = Query(table)
             if let filter = members["filter"] {

@@ -25,16 +25,8 @@ package struct StoreHold: ~Copyable {
     private let file: OpenFile
     private let path: String
 
-    /// Returns the path beside the store itself, with symbolic links resolved. The store need not exist yet.
-    private static func path(_ store: String) -> String {
-        var url = URL(fileURLWithPath: store)
-        for _ in 0..<32 {
-            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else { break }
-            url = URL(fileURLWithPath: target, relativeTo: url.deletingLastPathComponent()).standardizedFileURL
-        }
-        let folder = url.deletingLastPathComponent().resolvingSymlinksInPath()
-        return folder.appendingPathComponent(url.lastPathComponent).path + "-daemon"
-    }
+    /// Returns the path beside the store itself. The store need not exist yet.
+    private static func path(_ store: String) -> String { SQLiteStore.resolved(store) + "-daemon" }
 
     /// Claims a store.
     ///

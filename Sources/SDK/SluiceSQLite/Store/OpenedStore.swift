@@ -23,11 +23,8 @@ struct OpenedStore: Sendable {
             try DamagedStore.finishReplacement(of: file.path)
             StoreConversion.removeLeftovers(of: file.path)
             StoreFolder.makeFile(file.path)
-            try SQLiteStoreFile.checkSingleName(file.path)
-            let start = OpenStores.start(of: file.path)
-            try SQLiteStoreFile.check(file.path, begins: start, isEncrypted: encryption != nil)
             var file = file
-            file.cipher = try encryption.map { try StoreCipher($0, salt: start) }
+            file.cipher = try SQLiteStoreFile.cipher(of: file.path, encryption)
             // Before the first connection: from then on no code of this process may open the file to look into it.
             let registration = try OpenStores.register(file.path, start: file.cipher?.salt ?? FileBytes.magic)
             // One more connection is for statements of the application.

@@ -256,8 +256,22 @@ public final class SQLiteStore: LocalStore {
             beforeCommit: { [file] _ in { file.checkpointIfDue($0) } })
     }
 
+    /// Checks, without opening it, that the file is a store or may become one: fails as
+    /// ``init(path:encryption:options:)`` would.
+    package static func check(path: String, encryption: StoreEncryption?) throws {
+        let path = resolved(path)
+        _ = try SQLiteStoreFile.cipher(of: path, encryption)
+        // A first page that was torn may be whole in the log.
+        guard
+            encryption != nil || StoreFolder.size(of: path + "-wal") > 0
+                || [[], FileBytes.magic].contains(OpenStores.start(of: path))
+        else {
+            throw SluiceError(.storeNotADatabase, "\(path) is not a SQLite database; it was left as it is")
+        }
+    }
+
     /// Returns the path without symbolic links, so that every way to the file leads to one lock.
-    static func resolved(_ path: String) -> String {
+    package static func resolved(_ path: String) -> String {
         if path == ":memory:" { return path }
         func real(_ path: String) -> String? {
             guard let resolved = realpath(path, nil) else { return nil }

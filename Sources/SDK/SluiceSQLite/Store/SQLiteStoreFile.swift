@@ -63,6 +63,17 @@ package struct SQLiteStoreFile: Sendable {
         return found
     }
 
+    /// Returns the cipher for a file that exists or will be made; nil for a plain one.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeInputOutput` for a folder or a second name, `storeEncrypted` or
+    ///   `storeNotEncrypted` for a file of the other kind, `storeLibraryMissing`.
+    static func cipher(of path: String, _ encryption: StoreEncryption?) throws -> StoreCipher? {
+        try checkSingleName(path)
+        let start = OpenStores.start(of: path)
+        try check(path, begins: start, isEncrypted: encryption != nil)
+        return try encryption.map { try StoreCipher($0, salt: start) }
+    }
+
     /// - Throws: ``SluiceError`` of code `storeEncrypted` or `storeNotEncrypted` if the file is not of the expected
     ///   kind.
     static func check(_ path: String, begins start: [UInt8], isEncrypted: Bool) throws(SluiceError) {

@@ -231,6 +231,10 @@ extension DecisionLog {
     /// - Parameter owned: paths of the deployment's own files, existing or not.
     /// - Throws: ``SluiceError`` of code `invalidArgument`.
     func check(besides owned: Set<String>) throws(SluiceError) {
+        guard FileStatus(path)?.isFolder != true else {
+            throw SluiceError(
+                .invalidArgument, "decisions cannot be written to \(path): it is a folder; name a file in it")
+        }
         let isOwned = owned.contains { Self.target($0) == Self.target(path) }
         guard !isOwned, !LineFile.isOther(path, than: Array(PluginDecision.lineHead.utf8)) else {
             throw SluiceError(

@@ -204,6 +204,12 @@ struct DecisionLogTests {
         }
     }
 
+    @Test("a policy that names a folder is refused")
+    func folderOfPolicy() async throws {
+        let policy = try folder.write("decisions: { file: . }\nplugins: {}\n", to: "policy.yaml")
+        await #expect { _ = try await Plugins(policy: policy) } throws: { "\($0)".contains("it is a folder") }
+    }
+
     @Test("a policy says where, over what the application says, and a reload says it anew")
     func policy() async throws {
         let bundle = try leaky.plan.bundle

@@ -47,10 +47,10 @@ struct MetadataCommand: OutcomeCommand {
 
     private func document() async throws -> [UInt8] {
         guard source.hasPrefix("http://") || source.hasPrefix("https://") else {
-            guard let data = FileManager.default.contents(atPath: source) else {
+            guard source == "-" || FileManager.default.fileExists(atPath: source) else {
                 throw CommandFailure.usage("there is no file \(Plain.line(source)), and it is no address")
             }
-            return [UInt8](data)
+            return try InputArgument.read(source)
         }
         let endpoint = try Endpoint(source)
         var path = endpoint.path

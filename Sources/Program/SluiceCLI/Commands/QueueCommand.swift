@@ -127,10 +127,7 @@ struct QueueImportCommand: OutcomeCommand {
     }
 
     private func read() throws -> String {
-        let input =
-            file == "-" ? StandardInput.read() : FileManager.default.contents(atPath: file).map { Array($0) }
-        guard let input else { throw CommandFailure.usage("\(Plain.line(file)) cannot be read") }
-        guard let text = String(validating: input, as: UTF8.self) else {
+        guard let text = String(validating: try InputArgument.read(file), as: UTF8.self) else {
             throw CommandFailure(.usage, "invalidJSON", "the export is not UTF-8")
         }
         return text

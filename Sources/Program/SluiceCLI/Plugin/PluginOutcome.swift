@@ -16,19 +16,18 @@ extension Outcome {
 enum PluginFiles {
     /// Reads a plugin's configuration from a JSON file; empty if there is none.
     static func config(_ path: String?) throws -> JSON? {
-        guard let path else { return nil }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw CommandFailure.usage("\(path) cannot be read")
-        }
-        return try JSON(parsing: [UInt8](data))
+        try path.map { try JSON(parsing: InputArgument.read($0)) }
     }
 
     /// Reads a file of decisions. Standard error gets a note if its last line is incomplete.
     static func decisions(_ path: String) throws -> DecisionFile {
-        let file = try DecisionFile(path: path)
+        let name = InputArgument.name(of: path)
+        let file =
+            try path == "-"
+            ? DecisionFile(lines: InputArgument.read(path), name: name) : DecisionFile(path: path)
         if let line = file.tornLine {
             StandardStream.tell(
-                line: Plain.line("sluice: \(path):\(line): the last line is only a part of one, and is skipped"))
+                line: Plain.line("sluice: \(name):\(line): the last line is only a part of one, and is skipped"))
         }
         return file
     }

@@ -29,18 +29,16 @@ enum SecretFile {
 
     /// Creates the file, for its owner only.
     static func make(_ bytes: SecretBytes, at path: String) throws {
-        let file = try calling(path, "made") { () throws(SystemFailure) in try OpenFile(path, [.writing, .new]) }
+        let draft = try calling(path, "made") { () throws(SystemFailure) in try FileDraft(of: path) }
         do {
             try bytes.withBytes { bytes in
                 try calling(path, "written") { () throws(SystemFailure) in
-                    try file.write(bytes)
-                    try file.sync()
+                    try draft.file.write(bytes)
+                    try draft.finish()
                 }
             }
-            try StoreFiles.syncFolder(of: path)
         } catch {
-            // A partly written key opens nothing, and would block the whole one.
-            try? StoreFiles.remove(path)
+            draft.discard()
             throw error
         }
     }

@@ -45,13 +45,18 @@ public struct DecisionFile: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the line.
     public init(path: String) throws(SluiceError) {
-        let parts = try AuthorFolder.read(path).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        try self.init(lines: AuthorFolder.read(path), name: path)
+    }
+
+    /// Reads the lines of a file of that name.
+    package init(lines bytes: [UInt8], name: String) throws(SluiceError) {
+        let parts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         var lines: [Line] = []
         // The part after the last line end is an incomplete line, or empty.
         var tornLine: Int?
         for (index, part) in parts.enumerated() where !part.isEmpty {
             do {
-                lines.append(Line(number: index + 1, decision: try Self.decision(part, "\(path):\(index + 1)")))
+                lines.append(Line(number: index + 1, decision: try Self.decision(part, "\(name):\(index + 1)")))
             } catch {
                 guard index == parts.count - 1 else { throw error }
                 tornLine = index + 1

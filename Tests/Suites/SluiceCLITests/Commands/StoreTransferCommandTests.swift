@@ -193,6 +193,53 @@ import Testing
         }
     }
 
+    @Test("an import that is killed leaves no store under the name, and the next one makes it")
+    func killed() async throws {
+        try await withScratch { scratch in
+            let (store, file, pipe) = (scratch.file("local.db"), scratch.file("store.jsonl"), scratch.file("pipe"))
+            let copy = scratch.file("copy.db")
+            #expect(try await run("insert", "notes", #"{"id":"n1"}"#, store: store).status == 0)
+            #expect(try await run("store", "export", file, store: store).status == 0)
+            #expect(mkfifo(pipe, 0o600) == 0)
+            let importing = try Program.sluice.process(["store", "import", pipe, "--store", copy])
+            try importing.run()
+            // The head alone: the import waits for the rest.
+            let writer = try #require(FileHandle(forWritingAtPath: pipe))
+            let head = try #require(try text(file).split(separator: "\n").first)
+            try writer.write(contentsOf: Data("\(head)\n".utf8))
+            func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: scratch.path) }
+            try await until("the import is under way") {
+                (try? files().contains { $0.hasPrefix("copy.db") && $0.hasSuffix("-wal") }) == true
+            }
+            importing.end()
+            try writer.close()
+            #expect(!isThere(copy))
+            #expect(try await run("store", "check", store: copy).status == 2, "no store")
+            #expect(try await run("store", "import", file, store: copy).status == 0)
+            #expect(try await run("query", "notes", store: copy).json["count"] == 1)
+            let left = try files().filter { $0.contains("draft") }
+            #expect(left == [])
+        }
+    }
+
+    @Test("- is standard output and standard input, and no file's name")
+    func dash() async throws {
+        try await withScratch { scratch in
+            let (store, copy) = (scratch.file("local.db"), scratch.file("copy.db"))
+            #expect(try await run("insert", "notes", #"{"id":"n1"}"#, store: store).status == 0)
+            for flags in [[], ["--json"]] {
+                let exported = try await Program.sluice.run(
+                    ["store", "export", "-", "--store", store] + flags, in: scratch.path)
+                #expect(exported.status == 0 && exported.errors.contains("1 record"), "\(exported)")
+                let imported = try await Program.sluice.run(
+                    ["store", "import", "-", "--store", copy + "\(flags.count)"], input: exported.output)
+                #expect(imported.status == 0, "\(imported)")
+            }
+            #expect(try await Program.sluice("store", "make-key", "-", in: scratch.path).status == 2)
+            #expect(!isThere(scratch.file("-")))
+        }
+    }
+
     @Test("nothing that is there is written over")
     func isThereAlready() async throws {
         try await withScratch { scratch in

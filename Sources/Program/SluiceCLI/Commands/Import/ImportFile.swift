@@ -27,7 +27,7 @@ struct ImportFile {
     private static let longest = 16 << 20
 
     /// The file's name in messages.
-    let name: String
+    var name: String { lines.name }
     let format: Format
     /// The property that becomes the id; nil for `id`, if it exists.
     let idColumn: PropertyName?
@@ -61,9 +61,7 @@ struct ImportFile {
         if let idColumn, idColumn.text.isEmpty || idColumn.text.utf8.contains(0) {
             throw CommandFailure.usage("--id needs the name of a column")
         }
-        lines =
-            try path == "-" ? FileLines(ofInputLongest: Self.longest) : FileLines(path, longest: Self.longest)
-        name = path == "-" ? "standard input" : Plain.line(path)
+        lines = try FileLines(path, longest: Self.longest)
         parser = CSVParser(separator: (separator ?? .comma).byte, longest: Self.longest)
         (self.format, self.idColumn, self.needsID) = (format, idColumn, needsID)
     }

@@ -6,7 +6,8 @@ internal import Sluice
 final class FileLines: @unchecked Sendable {
     private static let lineEnd: UInt8 = 0x0A
     private let file: UnsafeMutablePointer<FILE>
-    private let path: String
+    /// The file's name in messages.
+    let name: String
     private let longest: Int
     private var chunk = [UInt8](repeating: 0, count: 1 << 16)
     /// The bytes of the chunk that belong to no line yet.
@@ -14,24 +15,22 @@ final class FileLines: @unchecked Sendable {
     /// The number of lines begun: after a call, the returned line's number, counted from 1.
     private(set) var number = 0
 
-    /// - Parameter longest: the largest size of a line in bytes, without its end.
+    /// - Parameters:
+    ///   - path: the file's, or - for standard input.
+    ///   - longest: the largest size of a line in bytes, without its end.
     init(_ path: String, longest: Int) throws {
-        guard let file = fopen(path, "re") else {
-            throw CommandFailure.usage("\(Plain.line(path)) cannot be read: \(String(cString: strerror(errno)))")
+        name = InputArgument.name(of: path)
+        let file: UnsafeMutablePointer<FILE>?
+        if path == "-" {
+            let descriptor = dup(STDIN_FILENO)
+            file = descriptor < 0 ? nil : fdopen(descriptor, "r")
+        } else {
+            file = fopen(path, "re")
+        }
+        guard let file else {
+            throw CommandFailure.usage("\(name) cannot be read: \(String(cString: strerror(errno)))")
         }
         self.file = file
-        self.path = path
-        self.longest = longest
-    }
-
-    /// Reads the lines of standard input.
-    init(ofInputLongest longest: Int) throws {
-        let descriptor = dup(STDIN_FILENO)
-        guard descriptor >= 0, let file = fdopen(descriptor, "r") else {
-            throw CommandFailure.usage("standard input cannot be read: \(String(cString: strerror(errno)))")
-        }
-        self.file = file
-        path = "standard input"
         self.longest = longest
     }
 
@@ -65,7 +64,7 @@ final class FileLines: @unchecked Sendable {
         let count = chunk.withUnsafeMutableBytes { fread($0.baseAddress, 1, $0.count, file) }
         unread = 0..<count
         if unread.isEmpty, ferror(file) != 0 {
-            throw CommandFailure.usage("\(Plain.line(path)) cannot be read to its end")
+            throw CommandFailure.usage("\(name) cannot be read to its end")
         }
     }
 

@@ -145,6 +145,12 @@ struct StoreMakeKeyCommand: OutcomeCommand {
     @Flag(help: "Print exactly one JSON document.")
     var json = false
 
+    func validate() throws {
+        if file == "-" {
+            throw ValidationError("a key is written to a file only: give its name (./- for one of that name)")
+        }
+    }
+
     func outcome() async throws -> Outcome {
         try StoreKey.random().write(toFile: file)
         return Outcome(

@@ -12,7 +12,7 @@ struct StoreExportCommand: StoreFileCommand {
             in the store.
             """)
 
-    @Argument(help: "The file to make.")
+    @Argument(help: "The file to make, or - for standard output.")
     var file: String
 
     @Option(
@@ -29,26 +29,33 @@ struct StoreExportCommand: StoreFileCommand {
 
     func outcome(of store: SQLiteStore) async throws -> Outcome {
         let export = StoreExport(redactions: try redactions.map { try StoreRedaction($0) }, isPrefilled: prefilled)
-        let file = file
-        let output: OpenFile
+        if file == "-" {
+            let summary = try await export.write(store) { try StandardStream.output.write(line: "\($0)") }
+            var outcome = report(summary, "the export holds")
+            // Standard output has the export, and nothing else.
+            for line in outcome.text { StandardStream.tell(line: line) }
+            (outcome.text, outcome.lines) = ([], [])
+            return outcome
+        }
+        let draft: FileDraft
         do throws(SystemFailure) {
-            output = try OpenFile(file, [.writing, .new])
+            draft = try FileDraft(of: file)
         } catch {
             throw CommandFailure.usage("\(Plain.line(file)) cannot be made: \(error.reason)")
         }
+        let name = Plain.line(file)
         @Sendable func lost(_ failure: SystemFailure) -> CommandFailure {
             CommandFailure(
-                .output, "outputLost",
-                "\(Plain.line(file)) could not be written whole, and is gone again: \(failure.reason)")
+                .output, "outputLost", "\(name) could not be written whole, and is gone again: \(failure.reason)")
         }
         do {
             let summary = try await export.write(store) { line in
-                do throws(SystemFailure) { try output.write(Array("\(line)\n".utf8)) } catch { throw lost(error) }
+                do throws(SystemFailure) { try draft.file.write(Array("\(line)\n".utf8)) } catch { throw lost(error) }
             }
-            do throws(SystemFailure) { try output.sync() } catch { throw lost(error) }
-            return report(summary, "\(Plain.line(file)) holds")
+            do throws(SystemFailure) { try draft.finish() } catch { throw lost(error) }
+            return report(summary, "\(name) holds")
         } catch {
-            unlink(file)
+            draft.discard()
             throw error
         }
     }
@@ -62,55 +69,18 @@ struct StoreImportCommand: OutcomeCommand {
             two go on, or what waited is sent from both.
             """)
 
-    @Argument(help: "The file that store export made.")
+    @Argument(help: "The file that store export made, or - for standard input.")
     var file: String
 
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func outcome() async throws -> Outcome {
         let settings = try ClientSettings(connection)
-        let path = try settings.requireStore()
+        let new = try NewStore(settings)
         let reading = StoreImport()
         let lines = try FileLines(file, longest: reading.maximumLineLength)
-        let encryption = try settings.storeKey?.encryption()
-        try Self.makeFile(path)
-        let store: SQLiteStore
-        do {
-            store = try SQLiteStore(path: path, encryption: encryption, options: settings.storeOptions)
-        } catch {
-            Self.removeStore(path)
-            throw error
-        }
-        do {
-            let summary = try await reading.read(into: store) { try lines.next() }
-            try await store.close()
-            return report(summary, "\(Plain.line(path)) has")
-        } catch {
-            // The new store is still empty, unless another program has used it in the meantime.
-            let tables = try? await store.read { reader in
-                try reader.tables().filter { try reader.count(matching: Query($0.name)) > 0 }
-            }
-            try? await store.close()
-            if tables?.isEmpty == true { Self.removeStore(path) }
-            throw error
-        }
-    }
-
-    /// Creates an empty file if none exists, so that another program's is not taken for it.
-    private static func makeFile(_ path: String) throws {
-        mkdir(URL(fileURLWithPath: path).deletingLastPathComponent().path, 0o700)
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if descriptor < 0, errno == EEXIST {
-            throw CommandFailure.usage("\(Plain.line(path)) is there already: an export is read into a new store")
-        }
-        guard descriptor >= 0 else {
-            throw CommandFailure.usage("\(Plain.line(path)) cannot be made: \(String(cString: strerror(errno)))")
-        }
-        close(descriptor)
-    }
-
-    private static func removeStore(_ path: String) {
-        for file in StoreFileNames.all(path) { unlink(file) }
+        let summary = try await new.make { store in try await reading.read(into: store) { try lines.next() } }
+        return report(summary, "\(Plain.line(new.path)) has")
     }
 }
 

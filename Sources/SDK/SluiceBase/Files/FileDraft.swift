@@ -1,0 +1,48 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// A new file in the making: it has its name only with everything in it, on the disk. No file of that name is replaced.
+///
+/// It is written beside its name. A process that ends in the midst leaves the draft, which the next one uses.
+package final class FileDraft: Sendable {
+    private static let suffix = "-sluice-draft"
+
+    /// The path to write at until the file is whole.
+    package let path: String
+    /// The draft, open for reading and writing.
+    package let file: OpenFile
+    private let name: String
+
+    /// Begins a file that only its owner may read.
+    ///
+    /// - Throws: ``SystemFailure`` of code `EEXIST` if there is a file of that name, `EBUSY` if another draft of it is in
+    ///   the making.
+    package init(of name: String) throws(SystemFailure) {
+        (self.name, path) = (name, name + Self.suffix)
+        guard FileStatus(name) == nil else { throw SystemFailure("open", code: EEXIST) }
+        file = try OpenFile(path, [.updating, .creating, .withoutLinks, .filesOnly])
+        // The one who claimed it before may just have finished it.
+        guard try file.claim(), file.isAt(path) else { throw SystemFailure("flock", code: EBUSY) }
+        guard fchmod(file.descriptor, 0o600) == 0 else { throw .last("fchmod") }
+        try file.truncate(to: 0)
+    }
+
+    /// Gives the file its name, after everything in it is on the disk.
+    package func finish() throws(SystemFailure) {
+        try file.sync()
+        guard file.isAt(path) else { throw SystemFailure("rename", code: ENOENT) }
+        guard FileStatus(name) == nil else { throw SystemFailure("rename", code: EEXIST) }
+        guard rename(path, name) == 0 else { throw .last("rename") }
+        let slash = name.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { $0 == name.startIndex ? "/" : String(name[..<$0]) } ?? "."
+        try OpenFile(folder, .folder).sync()
+    }
+
+    /// Removes the file, under the name that it has.
+    package func discard() {
+        for place in [path, name] where file.isAt(place) { unlink(place) }
+    }
+}

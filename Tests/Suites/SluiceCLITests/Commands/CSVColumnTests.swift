@@ -66,6 +66,11 @@ import Testing
         let columns = try CSVColumn.read([Field(text: "n"), Field(text: "é"), Field(text: "e\u{301}")], of: table)
         #expect(columns.map(\.type) == [.integer, nil, nil])
         #expect(throws: CommandFailure.self) { try CSVColumn.read([Field(text: "a"), Field(text: "a")], of: nil) }
+        for name in ["N", "Deleted", "a\u{A0}", "\u{2003}a"] {
+            #expect(throws: CommandFailure.self, "\(name)") {
+                try CSVColumn.read([Field(text: name)], of: table, beside: ["deleted"])
+            }
+        }
         #expect(throws: CommandFailure.self) { try CSVColumn.read([Field(text: "", isQuoted: true)], of: nil) }
     }
 }

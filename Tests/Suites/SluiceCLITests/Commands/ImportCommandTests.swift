@@ -65,6 +65,32 @@ import Testing
         }
     }
 
+    @Test(
+        "a mark of deletion that is neither set nor unset ends the import with its line",
+        arguments: ["yes", "2", "true "])
+    func unclearMark(_ mark: String) async throws {
+        try await withScratch { scratch in
+            let clear = "a,\nb,FALSE\nc,0\nd,\"\"\ne,1\n"
+            try scratch.write("movies.csv", "id,deleted\n\(clear)f,\(mark)\n")
+            let refused = try await run("movies.csv", scratch: scratch)
+            #expect(refused.status == 2 && refused.errors.contains("movies.csv:7: column deleted"), "\(refused)")
+            #expect(try await records(scratch).isEmpty)
+            try scratch.write("movies.csv", "id,deleted\n\(clear)")
+            let result = try await run("movies.csv", scratch: scratch)
+            #expect(try result.status == 0 && result.json["inserted"] == 4 && result.json["deleted"] == 1, "\(result)")
+        }
+    }
+
+    @Test("UTF-16 is called by its name", arguments: [String.Encoding.utf16LittleEndian, .utf16BigEndian])
+    func wide(_ encoding: String.Encoding) async throws {
+        try await withScratch { scratch in
+            let file = URL(fileURLWithPath: scratch.file("movies.csv"))
+            try #require("\u{FEFF}id,title\na,Alien\n".data(using: encoding)).write(to: file)
+            let result = try await run("movies.csv", scratch: scratch)
+            #expect(result.status == 2 && result.errors.contains("movies.csv:1: the file is UTF-16"), "\(result)")
+        }
+    }
+
     @Test("what only the server sets is left out, and said to be; so is a record that is marked as deleted")
     func serverSet() async throws {
         try await withScratch { scratch in
@@ -319,7 +345,7 @@ import Testing
             ("a.csv", "id ,n\n", "has a blank at an end"), ("a.csv", "id, n\n", "has a blank at an end"),
             ("a.csv", "id,a\nx\n", "a.csv:2: the record has 1 field, and the header names 2 columns"),
             ("a.csv", "id\nx,y\n", "a.csv:2: "), ("a.csv", "id\n\"x", "a.csv:2: "), ("a.csv", "id\n\0", "a.csv:2: "),
-            ("a.csv", "ID\nx", "differ in the case"),
+            ("a.csv", "ID\nx", "but for the case of letters"),
             ("a.jsonl", "[\n", "a.jsonl:1: "), ("a.jsonl", "[]", "a.jsonl:1: a line has to be one JSON object"),
             ("a.json", "{\n\"id\":\"a\"}", "a.json:1: "), ("a.jsonl", "{\"a\":1,\"a\":2}", "repeated"),
             ("a.jsonl", "\0", "a.jsonl:1: "), ("a.jsonl", "{\"a\":1}\n{\"a\\u0000\":1}", "a.jsonl:2: "),

@@ -8,14 +8,19 @@ struct CSVColumn: Hashable {
 
     /// Returns the columns of a header.
     ///
-    /// - Throws: ``CommandFailure`` for an empty or repeated name, and for a header that is one column because the file
-    ///   has another separator.
-    static func read(_ header: [CSVParser.Field], of table: TableSchema?) throws -> [CSVColumn] {
+    /// - Parameter taken: the names with a meaning of their own, such as id.
+    /// - Throws: ``CommandFailure`` for an empty or repeated name, for one that is a declared or taken name but for the
+    ///   case of its letters, and for a header that is one column because the file has another separator.
+    static func read(
+        _ header: [CSVParser.Field], of table: TableSchema?, beside taken: Set<PropertyName> = []
+    ) throws -> [CSVColumn] {
         if header.count == 1, !header[0].isQuoted, let other = CSVSeparator.other(in: header[0].text) {
             throw refusal(
                 "the header is one column, and has \(other.name) in it: if these separate the columns, give --separator "
                     + "\(other.argument); if not, put the name in quotes")
         }
+        let known = taken.union(table?.columns.map(\.name) ?? [])
+        let folded = Dictionary(known.map { (StoreRules.folded($0.text), $0) }, uniquingKeysWith: { first, _ in first })
         var names: Set<PropertyName> = []
         for field in header {
             guard !field.text.isEmpty else { throw refusal("a column has no name") }
@@ -28,6 +33,12 @@ struct CSVColumn: Hashable {
                 throw refusal("there are two columns \(cut(field.text))")
             }
         }
+        for name in header.map({ PropertyName($0.text) }) {
+            guard !known.contains(name), let other = folded[StoreRules.folded(name.text)], !names.contains(other) else {
+                continue
+            }
+            throw refusal("the column \(cut(name.text)) is \(other) but for the case of letters: write \(other)")
+        }
         return header.map { field in
             let name = PropertyName(field.text)
             return CSVColumn(name: name, type: table?.column(name)?.type)
@@ -35,7 +46,7 @@ struct CSVColumn: Hashable {
     }
 
     private static func hasBlankEnd(_ name: String) -> Bool {
-        name.hasPrefix(" ") || name.hasSuffix(" ") || name.hasPrefix("\t") || name.hasSuffix("\t")
+        name.first?.isWhitespace == true || name.last?.isWhitespace == true
     }
 
     /// Returns the field as a value: null for an empty one without quotes.
@@ -45,6 +56,16 @@ struct CSVColumn: Hashable {
         if field.text.isEmpty, !field.isQuoted { return .null }
         guard let value = value(of: field.text) else { throw misfit("\"\(Self.cut(field.text))\"") }
         return value
+    }
+
+    /// Returns whether a mark is set. SQLite and spreadsheets write a boolean as 1, or as a text.
+    ///
+    /// - Throws: ``CommandFailure`` with the column and the value for anything else.
+    func isSet(_ mark: JSON) throws -> Bool {
+        if mark.isNull || mark.string == "" { return false }
+        let text = mark.bool.map { "\($0)" } ?? mark.int.map { "\($0)" } ?? mark.string ?? ""
+        guard let isSet = boolean(text)?.bool else { throw misfit(Self.cut(mark.description)) }
+        return isSet
     }
 
     /// Refuses a value of a line of JSON that does not fit the column's type. Null fits every type.

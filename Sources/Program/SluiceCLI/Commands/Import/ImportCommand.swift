@@ -161,7 +161,7 @@ struct RecordImport {
     mutating func run(_ file: inout ImportFile, _ progress: (Int) -> Void) async throws {
         let table = table
         let schema = try await context.store.read { try $0.tables().first { $0.name == table } }
-        try file.begin(schema)
+        try file.begin(schema, beside: system)
         while true {
             let records = try nextStep(of: &file, progress)
             guard let last = records.last else { return }
@@ -191,9 +191,12 @@ struct RecordImport {
             }
             guard let record = next else { break }
             leftOut.formUnion(record.content.names.filter { system.contains($0) && record.content[$0] != .null })
-            if system.contains(deletion), Self.isDeletion(record.content[deletion]) {
-                deleted += 1
-                continue
+            if system.contains(deletion), let mark = record.content[deletion] {
+                let column = CSVColumn(name: deletion, type: .boolean)
+                if try ImportFile.at(record.line, { try column.isSet(mark) }) {
+                    deleted += 1
+                    continue
+                }
             }
             if isOncePerStep, !ids.insert(record.id).inserted {
                 waiting = record
@@ -206,11 +209,6 @@ struct RecordImport {
             records.append(record)
         }
         return records
-    }
-
-    /// Whether the value marks a record as deleted. SQLite and spreadsheets write a Boolean as 1.
-    private static func isDeletion(_ mark: JSON?) -> Bool {
-        mark?.bool == true || mark?.int == 1 || ["true", "1"].contains(mark?.string?.lowercased())
     }
 
     private func isFull(_ count: Int, _ bytes: Int) -> Bool {

@@ -77,16 +77,18 @@ struct ImportFile {
 
     /// Reads the header of a CSV file, and keeps the declaration for checking values.
     ///
-    /// - Parameter table: the table's declaration.
+    /// - Parameters:
+    ///   - table: the table's declaration.
+    ///   - system: the properties that only the server sets.
     /// - Throws: ``Problem``.
-    mutating func begin(_ table: TableSchema?) throws {
+    mutating func begin(_ table: TableSchema?, beside system: Set<PropertyName>) throws {
         declared = table
         guard format == .csv else { return }
         guard let (header, _) = try nextFields() else {
             throw Problem(line: nil, failure: Self.refusal("\(name) is empty: its first line names the columns"))
         }
         try Self.at(parser.recordLine) {
-            columns = try CSVColumn.read(header, of: table)
+            columns = try CSVColumn.read(header, of: table, beside: system.union([idColumn ?? "id"]))
             guard let idColumn else { return }
             let names = Set(columns.map(\.name))
             guard names.contains(idColumn) else {
@@ -152,6 +154,8 @@ struct ImportFile {
 /// Reading a record, by the file's format.
 extension ImportFile {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    /// Those of UTF-16, which spreadsheets write as “Unicode text”.
+    private static let wideMarks: [[UInt8]] = [[0xFF, 0xFE], [0xFE, 0xFF]]
 
     /// Returns the next record of a CSV file, its line and its size in bytes.
     mutating func nextRow() throws -> (JSON, line: Int, size: Int)? {
@@ -218,7 +222,11 @@ extension ImportFile {
         } catch {
             throw Problem(line: lines.number, failure: CommandFailure(error))
         }
-        guard lines.number == 1, let line, line.starts(with: Self.byteOrderMark) else { return line }
+        guard lines.number == 1, let line else { return line }
+        if Self.wideMarks.contains(where: line.starts) {
+            throw Problem(line: 1, failure: Self.refusal("the file is UTF-16; save it as UTF-8"))
+        }
+        guard line.starts(with: Self.byteOrderMark) else { return line }
         return Array(line.dropFirst(Self.byteOrderMark.count))
     }
 }

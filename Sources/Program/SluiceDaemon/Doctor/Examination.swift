@@ -170,7 +170,7 @@ package struct MachineExamination: Sendable {
 
     package func findings() throws -> [Finding] {
         let store = try settings.requireStore()
-        return [Self.disk(of: store), Self.folder(of: store)]
+        return [Self.disk(of: store), Self.folder(of: store)] + StoreFileNames.logsOfReplaced(store).map(Self.log)
             + privateFiles(store).map { Self.mode(of: $0.path, $0.name) }
     }
 
@@ -216,6 +216,14 @@ package struct MachineExamination: Sendable {
                 advice: "run as the user that owns \(PlainText.line(store)), or chown it and its folder")
         }
         return Finding(.store, "permissions", .good, "this user may write the store")
+    }
+
+    /// Reports a log that was set aside.
+    private static func log(_ name: String) -> Finding {
+        Finding(
+            .store, "log", .warning,
+            "another file was put in the place of the store; the former one's last changes are in \(PlainText.line(name))",
+            advice: "put it beside the former file, as that file's name and -wal, or remove it")
     }
 
     private static func mode(of path: String, _ name: String) -> Finding {

@@ -165,6 +165,12 @@ int csqlite_derive(
     const void *_Nullable passphrase, int count, const unsigned char *_Nonnull salt, int saltCount, int rounds,
     unsigned char *_Nonnull key);
 
+/// Gives a file's number and the time of its creation in nanoseconds, 0 where the file system keeps none. Both stay the
+/// same when it is renamed or the machine starts anew, and a later file of the same number has another time.
+///
+/// Returns 1, or 0 where there is no file.
+int csqlite_file_birth(const char *_Nonnull path, uint64_t *_Nonnull number, uint64_t *_Nonnull time);
+
 /// The environment's variable of that name; NULL where there is none, and in a program that has more rights than who
 /// started it.
 const char *_Nullable csqlite_variable(const char *_Nonnull name);

@@ -13,6 +13,12 @@ package enum StoreFileNames {
 
     /// Returns the paths of all, whether they exist or not.
     package static func all(_ store: String) -> [String] { suffixes.map { store + $0 } }
+
+    /// Returns the names of the logs that were set aside because another file had taken the store's name.
+    package static func logsOfReplaced(_ store: String) -> [String] {
+        StoreFolder.names(beside: store).filter { $0.hasPrefix(StoreFolder.name(of: store) + LogOwner.replacedMark) }
+            .sorted()
+    }
 }
 
 /// Paths and permissions of the files beside a store.
@@ -59,6 +65,11 @@ enum StoreFolder {
             }
         }
         return names
+    }
+
+    /// Returns the path under which a file of the store is set aside at that time.
+    static func aside(_ path: String, _ mark: String, _ time: Timestamp) -> String {
+        path + mark + time.text(fractionDigits: 3).filter { $0.isNumber || $0 == "T" || $0 == "Z" }
     }
 
     /// Creates the folder of the file, for its owner only; the folder above has to exist. A failure shows when the file

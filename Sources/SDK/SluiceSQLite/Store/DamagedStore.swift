@@ -22,6 +22,8 @@ struct DamagedStore: Sendable {
     /// - Returns: the recovery; nil for an undamaged store.
     static func recover(_ file: SQLiteStoreFile, _ encryption: StoreEncryption?) throws -> StoreRecovery? {
         try finishReplacement(of: file.path)
+        // The log of an emptied file may have all of its content.
+        if StoreFolder.size(of: file.path) > 0 { try LogOwner.setForeignLogAside(file.path) }
         let start = OpenStores.start(of: file.path)
         try SQLiteStoreFile.check(file.path, begins: start, isEncrypted: encryption != nil)
         var file = file
@@ -182,7 +184,7 @@ struct DamagedStore: Sendable {
     }
 
     private static func asideName(_ path: String, _ time: Timestamp) -> String {
-        path + asideMark + time.text(fractionDigits: 3).filter { $0.isNumber || $0 == "T" || $0 == "Z" }
+        StoreFolder.aside(path, asideMark, time)
     }
 
     private static let suffixes = ["", "-wal", "-shm"]

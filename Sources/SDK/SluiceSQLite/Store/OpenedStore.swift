@@ -6,8 +6,8 @@ internal import SluiceCore
 struct OpenedStore: Sendable {
     let writer: OpenedConnection
     let registration: OpenStores.Registration?
-    /// The identity of the opened file; nil for a store without one.
-    let identity: FileIdentity?
+    /// The opened file and its log; nil for a store without a file.
+    let place: FilePlace?
     private let readers: [OpenedConnection]
 
     init(_ file: SQLiteStoreFile, lock: StoreLock?, encryption: StoreEncryption?) throws {
@@ -16,14 +16,17 @@ struct OpenedStore: Sendable {
                 throw SluiceError(.invalidArgument, "a store without a file is not encrypted")
             }
             (writer, readers) = (OpenedConnection(try file.openWriter()), [])
-            (registration, identity) = (nil, nil)
+            (registration, place) = (nil, nil)
             return
         }
-        (writer, readers, registration, identity) = try lock.hold {
+        (writer, readers, registration, place) = try lock.hold {
             try DamagedStore.finishReplacement(of: file.path)
             StoreConversion.removeLeftovers(of: file.path)
             StoreFolder.makeFile(file.path)
+            try SQLiteStoreFile.checkSingleName(file.path)
+            try LogOwner.setForeignLogAside(file.path)
             var file = file
+            file.place = FilePlace(file.path)
             file.cipher = try SQLiteStoreFile.cipher(of: file.path, encryption)
             // Before the first connection: from then on no code of this process may open the file to look into it.
             let registration = try OpenStores.register(file.path, start: file.cipher?.salt ?? FileBytes.magic)
@@ -31,7 +34,10 @@ struct OpenedStore: Sendable {
             let count = encryption == nil ? 0 : file.options.readers + 1
             let writer = OpenedConnection(try file.openWriter())
             let readers = try (0..<count).map { _ in OpenedConnection(try file.openReader()) }
-            return (writer, readers, registration, FileIdentity(file.path))
+            try file.checkInPlace()
+            try LogOwner.note(file.path)
+            file.place?.noteLog()
+            return (writer, readers, registration, file.place)
         }
     }
 

@@ -40,6 +40,7 @@ extension SQLiteStore {
         defer { lease.release() }
         try await StoreLock(path: path, timeout: options.busyTimeout).holding {
             try DamagedStore.finishReplacement(of: path)
+            try LogOwner.setForeignLogAside(path)
             let start = OpenStores.start(of: path)
             guard !start.isEmpty else { throw SluiceError(.recordMissing, "there is no store at \(path)") }
             try SQLiteStoreFile.check(path, begins: start, isEncrypted: source != nil)

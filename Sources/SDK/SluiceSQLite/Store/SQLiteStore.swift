@@ -20,6 +20,7 @@ internal import Synchronization
 /// One connection writes, others read beside it. Several stores, in one process or in many, may open the same file.
 /// Beside the file stand its log (`-wal`, `-shm`), a lock (`-lock`) and the lease (`-lease`); copy the file alone only
 /// when it is closed.
+/// A log that another file has left under this name is set aside when the store is opened.
 public final class SQLiteStore: LocalStore {
     /// Options for opening a store.
     public struct Options: Sendable, Hashable {
@@ -95,7 +96,7 @@ public final class SQLiteStore: LocalStore {
         var file = SQLiteStoreFile(path: Self.resolved(path), options: options)
         let lock = file.isInMemory ? nil : StoreLock(path: file.path, timeout: options.busyTimeout)
         let opened = try OpenedStore(file, lock: lock, encryption: encryption)
-        file.identity = opened.identity
+        file.place = opened.place
         self.file = file
         self.lock = lock
         registration = opened.registration

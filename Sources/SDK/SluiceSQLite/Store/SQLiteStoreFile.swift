@@ -19,8 +19,8 @@ package struct SQLiteStoreFile: Sendable {
     let options: SQLiteStore.Options
     /// The library and key for reading the file; nil for an unencrypted one.
     var cipher: StoreCipher?
-    /// The identity of the opened file; nil before that, and for a store without a file.
-    var identity: FileIdentity?
+    /// The opened file and its log; nil before that, and for a store without a file.
+    var place: FilePlace?
 
     var isInMemory: Bool { path == ":memory:" }
 
@@ -34,6 +34,7 @@ package struct SQLiteStoreFile: Sendable {
             try connection.integer("SELECT count(*) FROM sqlite_schema") == 0
             && connection.integer("PRAGMA application_id") == 0
         if !isNew { try Self.checkFormat(of: connection) }
+        try checkInPlace()
         try configure(connection)
         if isNew {
             try connection.transaction {
@@ -90,27 +91,29 @@ package struct SQLiteStoreFile: Sendable {
         }
     }
 
-    /// Whether the path still leads to the file that was opened, or there never was one.
-    var isInPlace: Bool { identity.map { FileIdentity(path) == $0 } ?? true }
+    /// Whether the path still leads to the file and the log that were opened, or there never was a file.
+    var isInPlace: Bool { place.map { $0.hasFile && $0.hasLog } ?? true }
 
     /// Checks that the path still leads to the file that was opened. A recovery, a conversion or a user may have
     /// removed or replaced that file. Writes to it would be lost, and reads would miss those of others.
     ///
     /// - Throws: ``SluiceError`` of code `storeClosed`.
     func checkInPlace() throws(SluiceError) {
-        guard isInPlace else {
-            throw SluiceError(
-                .storeClosed,
-                "the file \(path) was replaced or removed since the store was opened; nothing was read or written, open it "
-                    + "anew"
-            )
-        }
+        guard place?.hasFile ?? true else { throw replaced() }
     }
 
-    /// Checks as ``checkInPlace()``, before a write.
+    /// Checks as ``checkInPlace()``, and the log too, before a write.
     func checkWritable() throws(SluiceError) {
-        try checkInPlace()
-        if identity != nil { try Self.checkSingleName(path) }
+        guard let place else { return }
+        guard place.hasFile, place.hasLog else { throw replaced() }
+        try Self.checkSingleName(path)
+    }
+
+    private func replaced() -> SluiceError {
+        SluiceError(
+            .storeClosed,
+            "the file \(path) was replaced or removed since the store was opened; nothing was read or written, open it "
+                + "anew")
     }
 
     /// Checks that the file has no second name. SQLite finds a file's log and locks by the name that it is opened

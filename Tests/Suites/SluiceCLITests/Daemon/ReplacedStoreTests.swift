@@ -39,6 +39,23 @@ struct ReplacedStoreTests {
         }
     }
 
+    @Test("a store that is moved over the other one keeps its waiting change, although the other's log is still there")
+    func movedOver() async throws {
+        try await withDaemon(Self.quick) { daemon, server, scratch in
+            let here = ["--config", daemon.config]
+            #expect(try await Program.sluice.run(["insert", "notes", #"{"id":"one"}"#] + here).status == 0)
+            try await until("the first is sent") { try await isOnServer("one", server, scratch) }
+            let new = ["--store", scratch.file("new.db"), "--endpoint", server.endpoint]
+            #expect(try await Program.sluice.run(["insert", "notes", #"{"id":"two"}"#] + new).status == 0)
+            #expect(rename(scratch.file("new.db"), scratch.file("local.db")) == 0)
+            try await until("the second is sent") { try await isOnServer("two", server, scratch) }
+            #expect(try await Program.sluice.run(["store", "check"] + here).status == 0)
+            let doctor = try await Program.sluice.run(["doctor", "--json"] + here)
+            let log = try doctor.json["findings"]?.elements?.first { $0["subject"] == "log" }
+            #expect(log?["text"]?.string?.contains("local.db-wal.replaced-") == true, "\(doctor)")
+        }
+    }
+
     @Test("while there is no file the daemon says so: it reads nothing, takes nothing, and nothing is said to wait")
     func gone() async throws {
         try await withDaemon(Self.quick) { daemon, _, scratch in

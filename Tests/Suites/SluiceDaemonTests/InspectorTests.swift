@@ -11,7 +11,7 @@ import Testing
         let now = Mutex(Timestamp("2026-01-01T00:00:00Z")!)
         var environment: SyncEnvironment {
             var environment = SyncEnvironment.system
-            environment.now = { self.now.withLock { $0 } }
+            environment.steady = { self.now.withLock { $0 } }
             return environment
         }
         func pass(_ time: Duration) { now.withLock { $0 = $0.advanced(by: time) } }

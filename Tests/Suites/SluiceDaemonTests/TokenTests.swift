@@ -36,11 +36,17 @@ import Testing
         let server = TokenServer(
             (200, #"{"access_token":"one","expires_in":60}"#), (200, #"{"access_token":"two"}"#))
         let secret = try write("s&cret\n")
+        // The clock is set back by an hour after the token came.
+        let hour = Duration.seconds(3600)
+        let wall = Mutex(Timestamp(ticks: 0).advanced(by: hour))
+        let environment = SyncEnvironment(
+            now: { wall.withLock { $0 } }, steady: { Timestamp(ticks: 0) }, makeID: { "" })
         let token = try OAuthToken(
             "http://127.0.0.1/oauth/token", client: "shop 7", secretFile: secret, refreshFile: nil, scope: "sync",
-            transport: server, now: { Timestamp(ticks: 0) })
+            transport: server, environment: environment)
         #expect(try await token.token() == "one")
         #expect(try await token.token() == "one")
+        wall.withLock { $0 = Timestamp(ticks: 0) }
         #expect(try await token.expiry(of: "one") == Timestamp(ticks: 0).advanced(by: .seconds(60)))
         #expect(try await token.refresh(refused: "one") == "two")
         #expect(server.forms.first == "grant_type=client_credentials&scope=sync")

@@ -5,6 +5,7 @@ internal import Synchronization
 package final class VirtualTime: Sendable {
     private struct State {
         var now = Timestamp(ticks: 17_000_000_000_000_000)
+        var steady = Timestamp(ticks: 0)
         var sleepers: [Int: (until: Timestamp, continuation: CheckedContinuation<Void, any Error>)] = [:]
         var nextID = 0
     }
@@ -13,6 +14,9 @@ package final class VirtualTime: Sendable {
     package init() {}
 
     package var now: Timestamp { state.withLock { $0.now } }
+
+    /// The time that has passed, whatever the clock was set to.
+    package var steady: Timestamp { state.withLock { $0.steady } }
 
     /// How often somebody has gone to sleep.
     package var sleeps: Int { state.withLock { $0.nextID } }
@@ -48,6 +52,7 @@ package final class VirtualTime: Sendable {
     package func pass(_ duration: Duration) {
         state.withLock { state in
             state.now = state.now.advanced(by: duration)
+            state.steady = state.steady.advanced(by: duration)
             for (id, sleeper) in state.sleepers where sleeper.until <= state.now {
                 state.sleepers[id] = nil
                 sleeper.continuation.resume()
@@ -76,6 +81,6 @@ package final class VirtualTime: Sendable {
     package func environment(random: @escaping @Sendable () -> Double = { 1 }) -> SyncEnvironment {
         let ids = UUIDv7Source()
         return SyncEnvironment(
-            now: { self.now }, makeID: { ids.next(at: self.now) }, sleep: { try await self.sleep($0) }, random: random)
+            now: { self.now }, steady: { self.steady }, makeID: { ids.next(at: self.now) }, sleep: { try await self.sleep($0) }, random: random)
     }
 }

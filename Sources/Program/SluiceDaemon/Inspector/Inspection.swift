@@ -116,14 +116,14 @@ final class InspectorSessions: Sendable {
     /// Returns a new ticket.
     func ticket() -> String {
         let secret = Self.secret()
-        let end = environment.now().advanced(by: Self.ticketTime)
+        let end = environment.steady().advanced(by: Self.ticketTime)
         state.withLock { Self.add(Entry(secret: secret, end: end), to: &$0.tickets) }
         return secret
     }
 
     /// Redeems a ticket and returns the cookie's value; nil for a used, expired or unknown ticket.
     func signIn(_ ticket: String) -> String? {
-        let now = environment.now()
+        let now = environment.steady()
         let secret = Self.secret()
         let end = now.advanced(by: Self.sessionTime)
         return state.withLock { state in
@@ -139,7 +139,7 @@ final class InspectorSessions: Sendable {
 
     /// Whether a request comes from someone who is signed in.
     func admits(_ request: LocalRequest, cookie: String) -> Bool {
-        let now = environment.now()
+        let now = environment.steady()
         let given = request.head.headerFields[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap {
             pair -> String? in
             let text = pair.drop { $0 == " " }

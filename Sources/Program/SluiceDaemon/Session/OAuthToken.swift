@@ -9,7 +9,7 @@ internal import Synchronization
 package final class OAuthToken: TokenProvider {
     private struct Access {
         var token: String
-        /// The time of expiry by this machine's clock; nil if the server does not state it.
+        /// The time of expiry by the steady clock; nil if the server does not state it.
         var expires: Timestamp?
     }
 
@@ -20,7 +20,7 @@ package final class OAuthToken: TokenProvider {
     private let refreshFile: String?
     private let scope: String?
     private let transport: any Transport
-    private let now: @Sendable () -> Timestamp
+    private let environment: SyncEnvironment
     private let access = Mutex<Access?>(nil)
 
     /// The token URL with the client's id, which distinguishes this client from others.
@@ -38,7 +38,7 @@ package final class OAuthToken: TokenProvider {
 
     package init(
         _ url: String, client: String, secretFile: String?, refreshFile: String?, scope: String?,
-        transport: any Transport, now: @escaping @Sendable () -> Timestamp = { SyncEnvironment.system.now() }
+        transport: any Transport, environment: SyncEnvironment = .system
     ) throws {
         guard let parts = URLComponents(string: url), let host = parts.host,
             parts.scheme == "https" || ["127.0.0.1", "localhost", "::1"].contains(host)
@@ -54,7 +54,7 @@ package final class OAuthToken: TokenProvider {
         (base.path, base.query) = ("", nil)
         self.url = try Endpoint(base.string ?? url)
         (self.client, self.secretFile, self.refreshFile, self.scope) = (client, secretFile, refreshFile, scope)
-        (self.transport, self.now) = (transport, now)
+        (self.transport, self.environment) = (transport, environment)
     }
 
     package func token() async throws -> String? {
@@ -68,7 +68,8 @@ package final class OAuthToken: TokenProvider {
     }
 
     package func expiry(of token: String) async throws -> Timestamp? {
-        access.withLock { $0?.token == token ? $0?.expires : nil }
+        guard let access = access.withLock({ $0 }), access.token == token, let end = access.expires else { return nil }
+        return environment.now().advanced(by: environment.steady().duration(to: end))
     }
 
     /// - Throws: ``SluiceError`` for a file that cannot be used.
@@ -109,7 +110,7 @@ package final class OAuthToken: TokenProvider {
         }
         let life = json?["expires_in"]?.int.map { min(max($0, 0), 31_536_000) }
         access.withLock {
-            $0 = Access(token: token, expires: life.map { now().advanced(by: .seconds($0)) })
+            $0 = Access(token: token, expires: life.map { environment.steady().advanced(by: .seconds($0)) })
         }
         if let next = json?["refresh_token"]?.string, let refreshFile, next != refreshToken {
             try Self.replace(refreshFile, with: next)

@@ -11,6 +11,9 @@ internal import Synchronization
 public struct SyncEnvironment: Sendable {
     /// Returns the present time.
     public var now: @Sendable () -> Timestamp
+    /// Returns the time by a clock that nobody sets and that has any beginning. Only differences of its times mean
+    /// something: pauses and time limits of this process are counted by it.
+    public var steady: @Sendable () -> Timestamp
     /// Returns a new, globally unique id for a record, an operation or a request.
     public var makeID: @Sendable () -> String
     /// Waits: between attempts, and until the next run of a schedule. It throws `CancellationError` when the task is
@@ -27,13 +30,17 @@ public struct SyncEnvironment: Sendable {
     package var publisher: (any Sendable)?
 
     /// An environment.
+    ///
+    /// - Parameter steady: ``now`` if nil.
     public init(
-        now: @escaping @Sendable () -> Timestamp, makeID: @escaping @Sendable () -> String,
+        now: @escaping @Sendable () -> Timestamp, steady: (@Sendable () -> Timestamp)? = nil,
+        makeID: @escaping @Sendable () -> String,
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Pause.wait(for: $0) },
         random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         reached: @escaping @Sendable (CommitPoint, CommitPoint.Side) async throws -> Void = { _, _ in }
     ) {
         self.now = now
+        self.steady = steady ?? now
         self.makeID = makeID
         self.sleep = sleep
         self.random = random
@@ -43,7 +50,9 @@ public struct SyncEnvironment: Sendable {
     /// The machine's clock and random numbers, and ids that are UUIDs of version 7.
     public static let system: SyncEnvironment = {
         let ids = UUIDv7Source()
-        return SyncEnvironment(now: { SystemClock.now() }, makeID: { ids.next(at: SystemClock.now()) })
+        return SyncEnvironment(
+            now: { SystemClock.now() }, steady: { SystemClock.steady() },
+            makeID: { ids.next(at: SystemClock.now()) })
     }()
 }
 
@@ -77,8 +86,16 @@ public enum CommitPoint: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The machine's clock.
+/// The machine's clocks.
 package enum SystemClock {
+    private static let start = ContinuousClock.now
+
+    /// The time since the first call, which also passes while the machine sleeps.
+    package static func steady() -> Timestamp {
+        let start = start
+        return Timestamp(ticks: 0).advanced(by: start.duration(to: .now))
+    }
+
     /// The time now, in UTC.
     package static func now() -> Timestamp {
         var time = timespec()

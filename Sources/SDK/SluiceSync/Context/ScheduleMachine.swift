@@ -2,6 +2,8 @@ internal import SluiceBase
 internal import SluiceWire
 
 /// The times at which a scheduler runs, as a pure state machine: it takes events with their time and returns effects.
+///
+/// All times are of the steady clock, so that no wait depends on a clock that somebody sets.
 struct ScheduleMachine: Sendable {
     /// An event.
     package enum Event: Sendable, Hashable {
@@ -27,7 +29,7 @@ struct ScheduleMachine: Sendable {
         package var failed: Bool
         /// Whether it failed for some operations or pulls only. Later writes then need not wait for them.
         var isPartial: Bool
-        /// The pause that the server asked for, and the time of the request.
+        /// The pause that the server asked for, and the time of its answer.
         package var asked: ServerPace.Pause?
 
         package init(failed: Bool, isPartial: Bool = false, asked: ServerPace.Pause? = nil) {
@@ -50,6 +52,8 @@ struct ScheduleMachine: Sendable {
     package private(set) var failures: Int
     /// The end of the pause that the server asked for; nil without such a pause.
     package private(set) var notBefore: Timestamp?
+    /// The length of that pause, within the schedule's bounds.
+    private(set) var askedPause: Duration?
     private var nextRun: Timestamp
     private var nextPush: Timestamp?
     /// Whether a run failed in part. Runs that skip the failed operations leave it as it is.
@@ -67,13 +71,17 @@ struct ScheduleMachine: Sendable {
     /// - Parameters:
     ///   - failures: the number that an earlier process stored.
     ///   - notBefore: the time that an earlier process stored.
+    ///   - askedPause: the length of the pause that ends then.
     package init(
-        _ schedule: SyncSchedule, failures: Int = 0, notBefore: Timestamp? = nil, now: Timestamp, random: Double
+        _ schedule: SyncSchedule, failures: Int = 0, notBefore: Timestamp? = nil, askedPause: Duration? = nil,
+        now: Timestamp, random: Double
     ) {
         self.schedule = schedule
         self.failures = max(0, failures)
-        // A clock that was wrong then or is wrong now does not make the pause longer than a server may ask for.
-        self.notBefore = notBefore.map { min($0, now.advanced(by: schedule.retryAfter.upperBound)) }
+        // A clock that was wrong then or is wrong now does not make the pause longer than it was, or may be.
+        let longest = min(askedPause ?? schedule.retryAfter.upperBound, schedule.retryAfter.upperBound)
+        self.notBefore = notBefore.map { min($0, now.advanced(by: longest)) }
+        self.askedPause = notBefore.map { _ in longest }
         nextRun = now
         nextRun = soonest(now, random)
     }
@@ -148,11 +156,10 @@ struct ScheduleMachine: Sendable {
         directed = nil
         isRequested = false
         nextPush = nil
-        notBefore = outcome.asked.map { asked in
-            let bounds = schedule.retryAfter
-            return asked.since.advanced(by: min(max(asked.length, bounds.lowerBound), bounds.upperBound))
-        }
-        if let time = notBefore, time <= now { notBefore = nil }
+        let bounds = schedule.retryAfter
+        askedPause = outcome.asked.map { min(max($0.length, bounds.lowerBound), bounds.upperBound) }
+        notBefore = outcome.asked.flatMap { asked in askedPause.map { asked.since.advanced(by: $0) } }
+        if let time = notBefore, time <= now { (notBefore, askedPause) = (nil, nil) }
         let regular = now.advanced(by: schedule.interval * (0.9 + 0.2 * random))
         if !passesBy || (outcome.failed && !outcome.isPartial) {
             nextTry = nil
@@ -173,7 +180,7 @@ struct ScheduleMachine: Sendable {
         if notBefore != nil { nextRun = max(nextRun, soonest(now, random)) }
     }
 
-    /// The longest pause possible, even if the clock was set back since.
+    /// The longest pause possible, whatever a hook asks for.
     private var longestWait: Duration {
         max(schedule.interval * 1.1, schedule.maximumPause, schedule.retryAfter.upperBound + schedule.spread)
     }

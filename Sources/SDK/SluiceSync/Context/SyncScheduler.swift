@@ -1,4 +1,4 @@
-public import SluiceBase
+internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
@@ -80,56 +80,71 @@ public final class SyncScheduler: Sendable {
 
     private func follow(_ client: SluiceClient) async throws {
         let environment = context.options.environment
+        let clock = SteadyClock(environment: environment)
         let id = client.endpoint.description
         let found = try await context.store.read { try $0.record(RecordID(id), in: ScheduleState.schema.name) }
         var saved = found.map { ScheduleState(record: $0) } ?? ScheduleState()
         var machine = ScheduleMachine(
-            schedule, failures: saved.failures, notBefore: saved.notBefore, now: environment.now(),
-            random: environment.random())
-        var say = ScheduleHooks(context)
+            schedule, failures: saved.failures, notBefore: saved.notBefore.map(clock.time), askedPause: saved.pause,
+            now: clock.now, random: environment.random())
+        var say = ScheduleHooks(context, clock)
         // The operations that failed in part and wait for the end of the pause.
         var failed: Set<String> = []
-        var effect = await say.direct(&machine, .start, machine.pause(from: environment.now()))
+        var effect = await say.direct(&machine, .start, machine.pause(from: clock.now))
         while !Task.isCancelled, !isFinishing.withLock({ $0 }) {
-            context.board.change { $0.waitsUntil = say.holdsUntil ?? machine.waitsUntil }
+            context.board.change { $0.waitsUntil = say.holdsUntil ?? machine.waitsUntil.map(clock.date) }
             switch effect {
             case .wait(let pause):
                 var last: ScheduleMachine.Event?
                 for event in await events(within: pause) {
                     last = event
-                    let isEarly = event == .due && say.holdsUntil != nil && machine.next > environment.now()
+                    let isEarly = event == .due && say.holdsUntil != nil && machine.next > clock.now
                     effect =
                         isEarly
-                        ? machine.pause(from: environment.now())
-                        : machine.handle(event, now: environment.now(), random: environment.random())
+                        ? machine.pause(from: clock.now)
+                        : machine.handle(event, now: clock.now, random: environment.random())
                 }
                 if let last { effect = await say.direct(&machine, machine.reason(for: last), effect) }
             case .run(let pulls):
                 let passedBy = machine.passesBy ? await stillFailed(failed) : []
+                let start = clock.now
                 var run = await carryOut(pulls: pulls, of: say.tables, passingBy: passedBy)
                 if run.errors.contains(where: { $0.code == .cancelled }), Task.isCancelled { return }
                 let isPartial = run.hasFailedInPart(knowing: failed)
                 let isAddition = machine.passesBy && (isPartial || !run.hasFailed)
                 failed = (isAddition ? failed : []).union(isPartial ? run.delayed.map(\.id) : [])
                 let outcome = ScheduleMachine.Outcome(
-                    failed: run.hasFailed, isPartial: isPartial, asked: client.pace.asked)
-                effect = machine.handle(.finished(outcome), now: environment.now(), random: environment.random())
+                    failed: run.hasFailed, isPartial: isPartial, asked: asked(by: client, clock))
+                effect = machine.handle(.finished(outcome), now: clock.now, random: environment.random())
                 if run.push?.waiting ?? 0 > 0 {
-                    effect = machine.handle(.changed, now: environment.now(), random: environment.random())
+                    effect = machine.handle(.changed, now: clock.now, random: environment.random())
                 }
                 if let due = run.push?.nextDue {
                     effect = machine.handle(
-                        .postponed(until: due), now: environment.now(), random: environment.random())
+                        .postponed(until: clock.time(due)), now: clock.now, random: environment.random())
                 }
-                run.next = machine.next
-                let state = ScheduleState(failures: machine.failures, notBefore: machine.notBefore)
+                run.duration = start.duration(to: clock.now)
+                run.next = clock.date(machine.next)
+                let state = ScheduleState(
+                    failures: machine.failures, notBefore: machine.notBefore.map(clock.date),
+                    pause: machine.askedPause)
                 if state != saved {
                     saved = state
                     await save(state, id)
                 }
-                context.board.change { $0.waitsUntil = machine.waitsUntil }
+                context.board.change { $0.waitsUntil = machine.waitsUntil.map(clock.date) }
                 ended.send(run)
             }
+        }
+    }
+
+    /// Returns the pause that the server asked for, by this clock: a client may have another.
+    private func asked(by client: SluiceClient, _ clock: SteadyClock) -> ServerPace.Pause? {
+        client.pace.asked.map { asked in
+            let age = asked.since.duration(to: client.options.environment.steady())
+            var asked = asked
+            asked.since = clock.now.advanced(by: .zero - age)
+            return asked
         }
     }
 
@@ -247,30 +262,6 @@ extension Bool {
     fileprivate mutating func claim() -> Bool {
         defer { self = true }
         return !self
-    }
-}
-
-/// The results of one run of a scheduler.
-public struct ScheduledRun: Sendable {
-    /// The time at which the run began.
-    public var startedAt: Timestamp
-    /// The push; nil if it could not begin.
-    public var push: PushResult?
-    /// The pulls that went through, in the schedule's order.
-    public var pulls: [PullResult] = []
-    /// The errors of the push and of pulls, in the order of the run; each names its table. A failed table stops no
-    /// other. An operation that the server refused for good is no error of the run: it is held, and the status shows
-    /// it.
-    public internal(set) var errors: [SluiceError] = []
-    /// The first error; nil if all went well.
-    public var error: SluiceError? { errors.first }
-    /// The time of the next run, if nothing happens before.
-    public var next: Timestamp
-
-    /// A run that has just begun.
-    init(startedAt: Timestamp) {
-        self.startedAt = startedAt
-        next = startedAt
     }
 }
 

@@ -25,11 +25,11 @@ extension PushCommitter {
         switch commit {
         case .postponed(let failure, let delay):
             (operation.state, operation.failure) = (.pending, failure)
-            operation.notBefore = time(after: delay)
+            operation.wait(for: delay, from: environment.now())
             try queue.put(operation)
         case .retried(let failure, let uncertain, let delay):
             fail(&operation, failure, uncertain)
-            operation.notBefore = time(after: delay)
+            operation.wait(for: delay, from: environment.now())
             try queue.put(operation)
         case .changed(let kind, let record, let failure, let uncertain):
             if failure != nil || operation.state == .inFlight { fail(&operation, failure, uncertain) }
@@ -39,11 +39,6 @@ extension PushCommitter {
             fail(&operation, failure, uncertain)
             try cancel(operation, record, store, queue)
         }
-    }
-
-    private func time(after delay: Duration?) -> Timestamp? {
-        guard let delay, delay > .zero else { return nil }
-        return environment.now().advanced(by: min(delay, TableOperation.longestDelay))
     }
 
     private func fail(_ operation: inout TableOperation, _ failure: TableOperation.Failure?, _ uncertain: Bool) {

@@ -71,6 +71,8 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     public var failedAttempts = 0
     /// The earliest time of the next send, set by a hook; nil without one.
     public var notBefore: Timestamp?
+    /// The time for which the hook made it wait, at that moment.
+    private var delay: Duration?
     /// The user of the change (``SyncOptions/user``); pushes of other users hold it. Empty without a particular user:
     /// the first push of any user then sends it.
     public var user: String {
@@ -152,15 +154,21 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         }
     }
 
-    /// Whether a hook makes it wait at that time. After a clock was set back, it does not wait longer than a hook may
-    /// ask.
+    /// Whether a hook makes it wait at that time. After a clock was set back, it does not wait longer than the hook has
+    /// asked.
     func waits(at now: Timestamp) -> Bool {
         guard let notBefore else { return false }
-        return notBefore > now && now.duration(to: notBefore) <= Self.longestDelay
+        return notBefore > now && now.duration(to: notBefore) <= delay ?? Self.longestDelay
+    }
+
+    /// Makes it wait for so long, or no longer.
+    mutating func wait(for asked: Duration?, from now: Timestamp) {
+        delay = asked.flatMap { $0 > .zero ? min($0, Self.longestDelay) : nil }
+        notBefore = delay.map { now.advanced(by: $0) }
     }
 
     /// The longest time for which a hook can postpone an operation.
-    static let longestDelay = Duration.seconds(30 * 86_400)
+    private static let longestDelay = Duration.seconds(30 * 86_400)
 
     /// The sent body of the current revision.
     var sentAsIs: SentBody? { sent.last { $0.revision == revision } }
@@ -206,7 +214,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         state = .pending
         failure = nil
         failedAttempts = 0
-        notBefore = nil
+        (notBefore, delay) = (nil, nil)
     }
 }
 
@@ -220,7 +228,7 @@ extension TableOperation {
             .init("uncertain", .boolean), .init("createdAt", .date), .init("failure", .json), .init("sent", .json),
             .init("tags", .json), .init("group", .string), .init("mergeable", .boolean),
             .init("failedAttempts", .integer), .init("frozen", .json), .init("notBefore", .date),
-            .init("user", .string), .init("headers", .json),
+            .init("user", .string), .init("headers", .json), .init("delay", .integer),
         ],
         indexes: [["table", "record"], ["sequence"], ["group"], ["state"]])
 
@@ -235,6 +243,7 @@ extension TableOperation {
             isMergeable ? .null : .boolean(false), failedAttempts > 0 ? .integer(Int64(failedAttempts)) : .null,
             frozen.map(ColumnValue.json) ?? .null, notBefore.map { .text($0.description) } ?? .null,
             user.isEmpty ? .null : .text(user), headers.isEmpty ? .null : .json(headers.json),
+            delay.map { .integer($0.wholeNanoseconds) } ?? .null,
         ]
         return StoreRow(RecordID(id), values, in: Self.schema)
     }
@@ -248,6 +257,7 @@ extension TableOperation {
 
     private static let optionalNames: [PropertyName] = [
         "tags", "group", "mergeable", "failedAttempts", "frozen", "notBefore", "user", "headers",
+        "delay",
     ]
 
     /// Reads the operation from a record of ``schema``.
@@ -278,6 +288,7 @@ extension TableOperation {
         frozen = record["frozen"].flatMap { $0.isNull ? nil : $0 }
         user = record["user"]?.string ?? ""
         notBefore = record["notBefore"]?.string.flatMap { Timestamp($0) }
+        delay = record["delay"]?.int.map { .nanoseconds($0) }
     }
 }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// A client's filtered copies share it on purpose, because they use the same server.
 package final class ServerPace: Sendable {
-    /// The pause that the server asked for, and the time of the request.
+    /// The pause that the server asked for, and the time of its answer by the steady clock.
     package struct Pause: Sendable, Hashable {
         package var length: Duration
         package var since: Timestamp
@@ -27,9 +27,10 @@ package final class ServerPace: Sendable {
     package var asked: Pause? { state.withLock { $0.pause } }
 
     /// Notes an answer, and returns the pause it asks for.
-    func note(_ response: Response, now: Timestamp) -> Duration? {
+    func note(_ response: Response, _ environment: SyncEnvironment) -> Duration? {
         let isRefused = response.status == 429 || response.status >= 500
-        let pause = RetryAfter.duration(response.head.headerFields, now: now)
+        let pause = RetryAfter.duration(response.head.headerFields, now: environment.now())
+        let now = environment.steady()
         state.withLock { state in
             state.pause = isRefused ? pause.map { Pause(length: $0, since: now) } : nil
             if !isRefused { state.repeats = min(budget, state.repeats + 0.1) }

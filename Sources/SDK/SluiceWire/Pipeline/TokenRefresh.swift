@@ -7,29 +7,27 @@ actor TokenRefresh {
     private typealias Waiter = CheckedContinuation<String?, any Error>
 
     private let provider: any TokenProvider
-    private let now: @Sendable () -> Timestamp
+    private let environment: SyncEnvironment
     private let lead: Duration
     private let coolDown: Duration
-    private let executor: (any TaskExecutor)?
     private var isRunning = false
     private var waiting: [Int: Waiter] = [:]
     private var lastWaiter = 0
-    /// The previous refresh, and the time of its end.
+    /// The previous refresh, and the time of its end by the steady clock.
     private var last: (refused: String?, outcome: Result<String?, any Error>, at: Timestamp)?
 
     init(_ provider: any TokenProvider, _ options: ClientOptions) {
         self.provider = provider
-        now = options.environment.now
+        environment = options.environment
         lead = options.tokenLead
         coolDown = options.tokenCoolDown
-        executor = options.environment.executor
     }
 
     /// Returns the token to send now: the provider's, or a new one if that is about to expire.
     func current() async throws -> String? {
         guard let token = try await provider.token() else { return nil }
         guard let expiry = try await provider.expiry(of: token) else { return token }
-        let now = now()
+        let now = environment.now()
         guard now.advanced(by: lead) >= expiry else { return token }
         // A refresh has ended since the provider was asked, or the provider keeps no token of its own.
         if let newer = replacement(of: token) { return newer }
@@ -60,15 +58,14 @@ actor TokenRefresh {
     }
 
     private func isRecent(_ time: Timestamp) -> Bool {
-        let now = now()
-        return now >= time && now < time.advanced(by: coolDown)
+        time.duration(to: environment.steady()) < coolDown
     }
 
     /// Waits for the running refresh, or for a new one. A cancelled task stops waiting; the refresh goes on.
     private func fresh(inPlaceOf refused: String?) async throws -> String? {
         if !isRunning {
             isRunning = true
-            Task(executorPreference: executor) { [provider] in
+            Task(executorPreference: environment.executor) { [provider] in
                 do {
                     await self.end(refused, .success(try await provider.refresh(refused: refused)))
                 } catch {
@@ -87,13 +84,13 @@ actor TokenRefresh {
                 }
             }
         } onCancel: {
-            Task(executorPreference: executor) { await self.cancel(waiter) }
+            Task(executorPreference: environment.executor) { await self.cancel(waiter) }
         }
     }
 
     private func end(_ refused: String?, _ outcome: Result<String?, any Error>) {
         isRunning = false
-        last = (refused, outcome, now())
+        last = (refused, outcome, environment.steady())
         // Without a network nothing was learned: the next request asks again, at the pace of its own retries.
         if case .failure(let error as SluiceError) = outcome, error.code.isNetwork { last = nil }
         for (_, waiter) in waiting.sorted(by: { $0.key < $1.key }) { waiter.resume(with: outcome) }

@@ -47,11 +47,11 @@ struct LuaFilter: Filter {
         }
         var repeats = 0
         while true {
-            let start = caller.services.environment.now()
+            let start = caller.services.environment.steady()
             let response =
                 if let around { try await ask(around, request, exchange, next) } else { try await next(request) }
             guard let after else { return response }
-            let elapsed = start.duration(to: caller.services.environment.now())
+            let elapsed = start.duration(to: caller.services.environment.steady())
             switch try await ask(after, request, response, elapsed, exchange) {
             case .answer(let response): return response
             case .again(let pause):

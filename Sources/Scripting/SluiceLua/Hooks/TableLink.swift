@@ -35,7 +35,7 @@ struct TableLink: Sendable {
         case .next(let id, let edit):
             return .next(
                 SuspendedLink(
-                    link: self, hook: hook, call: call, id: id, given: given, since: caller.services.environment.now()),
+                    link: self, hook: hook, call: call, id: id, given: given, since: caller.services.environment.steady()),
                 edit)
         }
     }
@@ -59,7 +59,7 @@ struct SuspendedLink: Sendable {
     let since: Timestamp
 
     private var caller: PluginCaller { link.caller }
-    private var elapsed: Duration { since.duration(to: caller.services.environment.now()) }
+    private var elapsed: Duration { since.duration(to: caller.services.environment.steady()) }
 
     /// Resumes the script with the records of the request.
     ///

@@ -15,7 +15,9 @@ final class CallState {
     /// The hook that was called.
     let plan: HookKind
     let startedAt: Timestamp
-    /// The end of the call's time; nil for a hook that does not wait.
+    /// The begin of the call by the steady clock.
+    let begin: Timestamp
+    /// The end of the call's time by the steady clock; nil for a hook that does not wait.
     var deadline: Timestamp?
     var lua: LuaCall?
     var bodies: [Body]
@@ -40,23 +42,23 @@ final class CallState {
     private var chance: SeededGenerator?
 
     /// - Parameter seed: returns the seed of the random numbers, for a call that must be repeatable.
-    init(id: UInt64, _ call: HookCall, at now: Timestamp, seed: @escaping (HookCall) -> UInt64) {
+    init(id: UInt64, _ call: HookCall, _ environment: SyncEnvironment, seed: @escaping (HookCall) -> UInt64) {
         self.id = id
         self.seed = seed
         question = .call(call)
         plan = call.plan.kind
-        startedAt = now
-        deadline = call.plan.budget.wall.map { now.advanced(by: $0) }
+        (startedAt, begin) = (environment.now(), environment.steady())
+        deadline = call.plan.budget.wall.map { [begin] in begin.advanced(by: $0) }
         bodies = call.bodies
     }
 
     /// Creates a state for a call for each of some rows, one after the other, as long as it is ``isUntouched``.
-    init(_ rows: PulledRows, at now: Timestamp, seed: @escaping (HookCall) -> UInt64) {
+    init(_ rows: PulledRows, _ environment: SyncEnvironment, seed: @escaping (HookCall) -> UInt64) {
         id = 0
         self.seed = seed
         question = .rows(rows)
         plan = rows.plan.kind
-        startedAt = now
+        (startedAt, begin) = (environment.now(), environment.steady())
         bodies = []
     }
 

@@ -1,7 +1,8 @@
 internal import SluiceCore
 
 /// Stops calls of a hook that keeps failing. Five failures within a minute open it for half a minute. If the first call
-/// after that fails too, it opens for twice as long, up to an hour. A successful call closes it.
+/// after that fails too, it opens for twice as long, up to an hour. A successful call closes it. Its times are of the
+/// steady clock.
 struct CircuitBreaker: Sendable, Hashable {
     private static let failuresToOpen = 5
     private static let window: Duration = .seconds(60)
@@ -23,8 +24,7 @@ struct CircuitBreaker: Sendable, Hashable {
 
     /// Records a failed call.
     mutating func failed(at now: Timestamp) {
-        // A clock that was set back must not keep it open for longer than a pause.
-        failures.removeAll { $0 > now || $0.duration(to: now) > Self.window }
+        failures.removeAll { $0.duration(to: now) > Self.window }
         failures.append(now)
         if let pause {
             open(for: min(pause * 2, Self.longest), at: now)

@@ -32,18 +32,18 @@ struct PluginCaller: Sendable {
             case .passedOn: throw nextError ?? CancellationError()
             case .waits(let id, let wait, let time):
                 if case .next(let request) = wait {
-                    let start = services.environment.now()
+                    let start = services.environment.steady()
                     let result: WaitResult
                     do {
                         let response = try await next(request)
-                        result = .response(response, after: start.duration(to: services.environment.now()))
+                        result = .response(response, after: start.duration(to: services.environment.steady()))
                     } catch {
                         nextError = error
                         if error is CancellationError || Task.isCancelled {
                             result = .ended(.cancelled)
                         } else {
                             let text = (error as? SluiceError).map { "\($0.code): \($0.message)" } ?? "\(error)"
-                            result = .nextFailed(text, after: start.duration(to: services.environment.now()))
+                            result = .nextFailed(text, after: start.duration(to: services.environment.steady()))
                         }
                     }
                     step = await host.resume(id, with: result)

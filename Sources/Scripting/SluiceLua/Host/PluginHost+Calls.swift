@@ -15,15 +15,14 @@ extension PluginHost {
 
     func begin(_ call: HookCall, of instance: PluginInstance) -> CallStep {
         let kind = call.plan.kind
-        let now = now
-        if let breaker = instance.breakers[kind], breaker.isOpen(at: now) {
+        if let breaker = instance.breakers[kind], breaker.isOpen(at: steady) {
             let failure = ScriptFailure(.breakerOpen, "the hook failed too often and is not asked for a while")
             return refused(failure, call, instance)
         }
         guard instance.functions.calls.count < PluginInstance.maximumCalls else {
             return refused(ScriptFailure(.runtime, "too many calls of the plugin are under way"), call, instance)
         }
-        let state = CallState(id: nextCall(), call, at: now, seed: seed(of: instance))
+        let state = CallState(id: nextCall(), call, settings.environment, seed: seed(of: instance))
         instance.functions.current = state
         let step = instance.vm.call(
             kind.rawValue, call.arguments + [instance.context(of: call)],
@@ -101,7 +100,7 @@ extension PluginHost {
             case .next, .table: return .waits(state.id, wait, within: nil)
             default: break
             }
-            return .waits(state.id, wait, within: state.deadline.map { now.duration(to: $0) })
+            return .waits(state.id, wait, within: state.deadline.map { steady.duration(to: $0) })
         case .failed(let failure, let lua):
             state.lua = lua
             if failure.kind == .runtime, let error = state.nextError, failure.message.contains(error) {
@@ -155,7 +154,7 @@ extension PluginHost {
         failure.message = instance.functions.redact(failure.message)
         let named = PluginFailure(plugin: instance.plan.name, hook: state.plan.rawValue, failure)
         if failure.kind != .cancelled {
-            instance.breakers[state.plan, default: CircuitBreaker()].failed(at: now)
+            instance.breakers[state.plan, default: CircuitBreaker()].failed(at: steady)
         }
         close(state, instance, .failed(named))
         if instance.isWorn { renew(instance) }

@@ -11,7 +11,7 @@ extension PluginHost {
     /// Records the result of a call, and releases the call.
     func close(_ state: CallState, _ instance: PluginInstance, _ ending: Ending) {
         let kind = state.plan
-        let elapsed = state.startedAt.duration(to: now)
+        let elapsed = state.begin.duration(to: steady)
         let (fuel, cpuTime) = (state.lua?.fuel ?? 0, state.lua?.cpuTime ?? .zero)
         instance.fuelUsed += Int64(fuel)
         defer {

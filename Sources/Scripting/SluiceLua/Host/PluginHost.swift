@@ -32,6 +32,8 @@ package actor PluginHost {
     deinit { thread.stop() }
 
     var now: Timestamp { settings.environment.now() }
+    /// The time now by the steady clock.
+    var steady: Timestamp { settings.environment.steady() }
 
     /// The decisions kept in memory, the oldest first.
     package var log: [PluginDecision] { decisions.all }
@@ -45,7 +47,7 @@ package actor PluginHost {
         for instance in instances.values where !instance.isRetired {
             figures.memory[instance.plan.name] = instance.vm.memory
             for (kind, breaker) in instance.breakers {
-                figures.hooks[instance.plan.name]?[kind.rawValue]?.isBreakerOpen = breaker.isOpen(at: now)
+                figures.hooks[instance.plan.name]?[kind.rawValue]?.isBreakerOpen = breaker.isOpen(at: steady)
             }
         }
         return figures

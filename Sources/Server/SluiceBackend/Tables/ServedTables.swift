@@ -36,7 +36,7 @@ final class ServedTables: Sendable {
         self.environment = environment
         self.database = database
         self.hooks = hooks
-        limiter = configuration.rateLimit.map { RateLimiter($0, now: environment.now) }
+        limiter = configuration.rateLimit.map { RateLimiter($0, now: environment.steady) }
         if let rules = configuration.authentication {
             authenticator = try await Authenticator(rules, now: environment.now)
         } else {

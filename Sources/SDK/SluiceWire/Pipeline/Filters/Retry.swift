@@ -15,7 +15,7 @@ struct Retry: Filter {
             let pause: Duration
             do {
                 let response = try await next(request)
-                let asked = pace.note(response, now: environment.now())
+                let asked = pace.note(response, environment)
                 guard !isLast, repeats(response, to: request), asked ?? .zero <= policy.maximumPause, pace.takeRepeat()
                 else { return response }
                 pause = policy.pause(after: attempt, random: environment.random(), asked: asked)

@@ -13,7 +13,7 @@ extension PluginHost {
                 decisions: rows.rows.map { _ in .keep },
                 others: rows.rows.indices.map { ($0, begin(rows.call(at: $0), of: id)) })
         }
-        var run = RowRun(rows, instance, fuel: fuel, at: now)
+        var run = RowRun(rows, instance, fuel: fuel, settings.environment)
         if let text = rows.text {
             RowView.with(text) { view, reader in
                 run.withArguments(reader) { run, arguments in
@@ -23,7 +23,7 @@ extension PluginHost {
         } else {
             for index in rows.rows.indices { askAlone(index, &run) }
         }
-        run.finish(at: now)
+        run.finish()
         release(instance)
         return run.steps
     }
@@ -38,7 +38,7 @@ extension PluginHost {
         let call = instance.vm.call(run.hook, arguments, budget: run.nextBudget(), id: state.id)
         var members: UnsafeRawPointer?
         guard case .done(let pointer) = call, state.isUntouched, sluice_call_has_set_only(pointer, 0, &members) else {
-            return run.alone(index, at: { now }) { take(instance.vm.step(call, id: state.id), state, instance) }
+            return run.alone(index) { take(instance.vm.step(call, id: state.id), state, instance) }
         }
         do {
             try run.decide(index, view, members)
@@ -46,7 +46,7 @@ extension PluginHost {
             sluice_call_end(pointer)
         } catch {
             state.lua = LuaCall(pointer, id: state.id, of: instance.vm)
-            run.alone(index, at: { now }) {
+            run.alone(index) {
                 instance.functions.current = nil
                 return failed(ScriptFailure(of: error), state, instance)
             }
@@ -57,7 +57,7 @@ extension PluginHost {
     private func askAlone(_ index: Int, _ run: inout RowRun) {
         let call = run.rows.call(at: index, fuel: min(run.fuelLeft, run.rows.plan.budget.fuel))
         let instance = run.instance
-        run.alone(index, at: { now }) { begin(call, of: instance) }
+        run.alone(index) { begin(call, of: instance) }
     }
 }
 
@@ -76,12 +76,13 @@ struct RowRun {
     /// The state of a call, reused by the next one if it is untouched.
     private var state: CallState?
     private var rules: MemberRules
-    /// The start of the calls that are counted together.
+    /// The start of the calls that are counted together, by the steady clock.
     private var since: Timestamp
+    private let environment: SyncEnvironment
     private var counts = (calls: 0, changed: 0, fuel: 0, cpuTime: 0 as Int64)
     private var elapsed = Duration.zero
 
-    init(_ rows: PulledRows, _ instance: PluginInstance, fuel: Int64, at now: Timestamp) {
+    init(_ rows: PulledRows, _ instance: PluginInstance, fuel: Int64, _ environment: SyncEnvironment) {
         self.rows = rows
         self.instance = instance
         hook = "after_pull"
@@ -92,7 +93,8 @@ struct RowRun {
             isDeterministic: instance.plan.manifest.isDeterministic, mayWait: rows.plan.kind.mayWait)
         hasBreaker = instance.breakers[rows.plan.kind] != nil
         rules = MemberRules(rows.check)
-        since = now
+        self.environment = environment
+        since = environment.steady()
     }
 
     /// Calls `body` with the arguments of each call: the row, through its reader, and `ctx`.
@@ -115,7 +117,7 @@ struct RowRun {
             state.move(to: index, id: id)
             return state
         }
-        let new = CallState(rows, at: since, seed: seed())
+        let new = CallState(rows, environment, seed: seed())
         new.move(to: index, id: id)
         instance.functions.current = new
         state = new
@@ -151,25 +153,25 @@ struct RowRun {
     }
 
     /// Makes a call that is counted by itself.
-    mutating func alone(_ index: Int, at now: () -> Timestamp, _ call: () -> CallStep) {
-        if state?.isUntouched ?? true { elapsed += since.duration(to: now()) }
+    mutating func alone(_ index: Int, _ call: () -> CallStep) {
+        if state?.isUntouched ?? true { elapsed += since.duration(to: environment.steady()) }
         state = nil
         let before = instance.fuelUsed
         steps.others.append((index, call()))
         instance.functions.current = nil
         fuelLeft = max(1, fuelLeft - (instance.fuelUsed - before))
         hasBreaker = instance.breakers[rows.plan.kind] != nil
-        since = now()
+        since = environment.steady()
     }
 
     /// Adds the counts to the plugin's metrics.
-    mutating func finish(at now: Timestamp) {
+    mutating func finish() {
         instance.functions.current = nil
         if counts.calls == 0 { return }
         var figures = PluginMetrics.Hook()
         figures.fuel = counts.fuel
         figures.cpuTime = .nanoseconds(counts.cpuTime)
-        figures.elapsed = elapsed + since.duration(to: now)
+        figures.elapsed = elapsed + since.duration(to: environment.steady())
         figures.calls = ["ok": counts.calls]
         figures.decisions = ["none": counts.calls - counts.changed, "changed": counts.changed].filter { $0.value > 0 }
         instance.figures[rows.plan.kind, default: .init()].add(figures)

@@ -29,7 +29,7 @@ extension HostFunction {
         },
         HostFunction("ctx.deadline") { call in
             let hook = try call.requireHook()
-            let now = call.host.settings.environment.now()
+            let now = call.host.settings.environment.steady()
             return .value(hook.deadline.map { JSON(now.duration(to: $0) / .seconds(1)) })
         },
         HostFunction("ctx.sleep") { call in

@@ -78,6 +78,10 @@ struct BeforePushTests {
         #expect(operation.waits(at: now) && !operation.waits(at: now.advanced(by: .seconds(10))))
         #expect(!operation.waits(at: now.advanced(by: .seconds(-40 * 86_400))))
         #expect(try TableOperation(record: operation.record).notBefore == operation.notBefore)
+        // Nor for longer than the hook has asked for, also after it was stored.
+        operation.wait(for: .seconds(10), from: now)
+        let stored = try TableOperation(record: operation.record)
+        #expect(stored == operation && stored.waits(at: now) && !stored.waits(at: now.advanced(by: .seconds(-60))))
     }
 
     @Test("what stands after it on the record waits too", arguments: StoreKind.allCases)

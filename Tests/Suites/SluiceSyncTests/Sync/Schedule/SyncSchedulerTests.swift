@@ -116,6 +116,30 @@ struct SyncSchedulerTests {
         }
     }
 
+    @Test("a clock that is set back makes no pause longer, in this process or the next", arguments: StoreKind.allCases)
+    func setBack(_ kind: StoreKind) async throws {
+        let setup = try await Setup(kind)
+        setup.answers(.answer(.json(503, "", ["Retry-After": "600"])))
+        let back = setup.time.now.advanced(by: .seconds(-86_400))
+        try await setup.running { runs async throws in
+            _ = await runs.next()
+            setup.time.pass(.seconds(200))
+            setup.time.set(back)
+            setup.scheduler.networkAvailable()
+            let sleeps = setup.time.sleeps
+            while setup.time.sleeps == sleeps { await Task.yield() }
+            #expect(await setup.time.pause() == .seconds(400))
+            #expect(try await setup.context.status().phase == .waiting(until: back.advanced(by: .seconds(400))))
+        }
+        let next = try await Setup(kind, store: setup.context.store)
+        next.time.set(back)
+        try await next.running { runs async throws in
+            #expect(await next.time.pause() == .seconds(600))
+            next.time.pass(.seconds(600))
+            #expect(await runs.next()?.error == nil)
+        }
+    }
+
     @Test("a Retry-After with a date is kept too")
     func retryAfterDate() async throws {
         let setup = try await Setup(.memory)

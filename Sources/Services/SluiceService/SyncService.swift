@@ -28,7 +28,7 @@ public struct SyncService: Service {
     /// Creates a service for a context.
     ///
     /// - Parameters:
-    ///   - logger: reports each run: at `debug` if it went well, else at `warning`. Nothing of a record's content is
+    ///   - logger: reports each run: at `debug` if it went well, else, also for operations that failed, at `warning`. Nothing of a record's content is
     ///     logged.
     ///   - metrics: counts the runs; nil for the process's metrics system.
     ///   - tracer: gets a span for each push and pull. Give the client ``RequestSpans/filters(_:around:)`` to
@@ -85,7 +85,7 @@ public struct SyncService: Service {
 
     private func observe(_ run: ScheduledRun) async {
         let status = try? await context.status()
-        meters.count(run, took: run.startedAt.duration(to: context.options.environment.now()), status)
+        meters.count(run, status)
         var metadata: Logger.Metadata = ["next": "\(run.next)"]
         if let push = run.push {
             metadata["sent"] = "\(push.applied)"
@@ -99,7 +99,15 @@ public struct SyncService: Service {
             if let operation = error.operationID { metadata["operation"] = "\(operation)" }
             logger.warning("a sync run failed", metadata: metadata)
         }
-        if run.errors.isEmpty { logger.debug("a sync run ended", metadata: metadata) }
+        if let first = run.failures.first, let failure = first.failure {
+            metadata["failed"] = "\(run.failures.count)"
+            metadata["error"] = "\(failure.code): \(failure.message)"
+            metadata["table"] = "\(first.table)"
+            metadata["record"] = "\(first.recordID)"
+            metadata["operation"] = "\(first.id)"
+            logger.warning("changes did not go through", metadata: metadata)
+        }
+        if run.failure == nil { logger.debug("a sync run ended", metadata: metadata) }
     }
 }
 
@@ -111,15 +119,13 @@ struct RunMeters: Sendable {
 
     /// Counts a finished run.
     ///
-    /// - Parameters:
-    ///   - took: the duration of the run.
-    ///   - status: the current state of the queue; nil if the store could not be read.
-    func count(_ run: ScheduledRun, took: Duration, _ status: SyncStatus?) {
-        let result = run.error.map { $0.code.description } ?? "ok"
+    /// - Parameter status: the current state of the queue; nil if the store could not be read.
+    func count(_ run: ScheduledRun, _ status: SyncStatus?) {
+        let result = run.failure.map { $0.code.description } ?? "ok"
         counter("sluice.sync.runs", [("result", result)]).increment()
         let timer = Timer(label: "sluice.sync.run.duration", dimensions: [("result", result)], factory: factory)
-        timer.recordNanoseconds(took.wholeNanoseconds)
-        if let push = run.push {
+        timer.recordNanoseconds(run.duration.wholeNanoseconds)
+        for push in run.pushes {
             add(push.applied, "sluice.sync.operations", [("outcome", "applied")])
             add(push.conflicts, "sluice.sync.operations", [("outcome", "conflict")])
             add(push.failures.count, "sluice.sync.operations", [("outcome", "failed")])

@@ -11,12 +11,28 @@ import Testing
 import Tracing
 
 @Suite(.timeLimit(.minutes(10))) struct SyncServiceTests {
+    /// Keeps the warnings that are logged.
+    struct Warnings: LogHandler {
+        final class Kept: Sendable {
+            let all = Mutex<[Logger.Metadata]>([])
+        }
+        let kept: Kept
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.warning
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+        func log(event: LogEvent) { kept.all.withLock { $0.append(event.metadata ?? [:]) } }
+    }
+
     /// A service over a store in memory, run by a group as a host would.
     struct Host {
         let server = ModelServer()
         let store = MemoryStore()
         let metrics = TestMetrics()
         let tracer = InMemoryTracer()
+        let warnings = Warnings.Kept()
         let context: SyncContext
         let service: SyncService
         let group: ServiceGroup
@@ -28,7 +44,7 @@ import Tracing
             let client = SluiceClient(
                 endpoint: try Endpoint("http://model.test"), transport: server, filters: RequestSpans.filters(tracer))
             context = try await SyncContext(client: client, store: store)
-            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let logger = Logger(label: "test") { [warnings] _ in Warnings(kept: warnings) }
             service = SyncService(
                 context,
                 SyncSchedule(
@@ -65,6 +81,22 @@ import Tracing
         #expect(host.server.rows("todos").count == 2)
         #expect(try host.metrics.expectCounter("sluice.sync.operations", [("outcome", "applied")]).totalValue == 1)
         #expect(try host.metrics.expectCounter("sluice.sync.rows", [("change", "stored")]).totalValue >= 1)
+    }
+
+    @Test("a run whose operations failed is counted and logged with the reason, not as a success", arguments: [507, 409])
+    func failedOperations(status: Int) async throws {
+        let host = try await Host()
+        host.server.onRequest { $0.head.method == .post ? .answer(.json(status, "")) : .none }
+        try await host.context.table("todos").insert(["id": "a"])
+        try await host.running {
+            try await host.until { host.warnings.all.withLock { !$0.isEmpty } }
+        }
+        let warning = try #require(host.warnings.all.withLock { $0.first })
+        #expect(warning["record"] == "a" && warning["failed"] == "1", "\(warning)")
+        let failed = try host.metrics.expectCounter("sluice.sync.operations", [("outcome", "failed")])
+        #expect(failed.totalValue >= 1)
+        let code = "\(warning["error"] ?? "")".prefix { $0 != ":" }
+        #expect(try host.metrics.expectCounter("sluice.sync.runs", [("result", String(code))]).totalValue >= 1)
     }
 
     @Test("a request under way ends before the service does")

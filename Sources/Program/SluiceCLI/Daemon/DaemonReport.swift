@@ -46,9 +46,12 @@ enum DaemonReport {
     }
 
     private static func words(_ run: JSON) -> String {
-        if let error = run["error"]?.string { return "failed at \(text(run["startedAt"])): \(Plain.line(error))" }
-        let sent = Plain.count(Int(run["sent"]?.int ?? 0), "change")
-        return "\(sent) sent, \(Plain.count(Int(run["stored"]?.int ?? 0), "row")) stored, at \(text(run["startedAt"]))"
+        let (sent, stored) = (Int(run["sent"]?.int ?? 0), Int(run["stored"]?.int ?? 0))
+        let done = "\(Plain.count(sent, "change")) sent, \(Plain.count(stored, "row")) stored"
+        guard let error = run["error"]?.string else { return "\(done), at \(text(run["startedAt"]))" }
+        let failed = Int(run["failed"]?.int ?? 0)
+        let changes = failed > 0 ? ", \(Plain.count(failed, "change")) not" : ""
+        return "failed at \(text(run["startedAt"])): \(Plain.line(error)) (\(done)\(changes))"
     }
 
     /// Asks the daemon that holds the store to sync: both would wait for each other. Nil if there is none.

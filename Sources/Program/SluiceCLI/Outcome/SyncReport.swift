@@ -84,8 +84,7 @@ enum SyncReport {
             failure.status = status
             outcome.add(failure)
         }
-        // The error that ended the push already names its record.
-        for operation in push.failures where operation.recordID != push.error?.recordID {
+        for operation in push.otherFailures {
             outcome.add(CommandFailure(operation, status: status))
         }
     }

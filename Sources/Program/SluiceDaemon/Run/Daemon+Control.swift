@@ -87,7 +87,7 @@ extension Daemon {
             let push = try await installation.session.context.push()
             var json: JSON = ["endpoint": JSON(installation.name), "sent": JSON(push.applied)]
             json["remaining"] = JSON(push.remaining)
-            json["error"] = push.error.map { JSON(CommandText.reason($0)) } ?? .null
+            json["error"] = push.failure.map { JSON(CommandText.reason($0)) } ?? .null
             endpoints.append(json)
         }
         isPaused = true
@@ -130,7 +130,8 @@ extension Installation {
             "stored": JSON(run.pulls.reduce(0) { $0 + $1.brought }),
             "deleted": JSON(run.pulls.reduce(0) { $0 + $1.removed }),
         ]
-        json["error"] = run.error.map { JSON(CommandText.reason($0)) } ?? .null
+        json["failed"] = JSON(run.failures.count)
+        json["error"] = run.failure.map { JSON(CommandText.reason($0)) } ?? .null
         return json
     }
 }

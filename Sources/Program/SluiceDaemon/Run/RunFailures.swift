@@ -4,9 +4,7 @@ extension Installation {
     /// The failures of a run, in the order of `sluice sync` without a daemon, so that a script reads the same from
     /// both.
     func failures(of run: ScheduledRun) async throws -> [JSON] {
-        var failures: [JSON] = []
-        if let push = run.push { failures += operations(of: push) }
-        if let error = run.error { failures.insert(error.json, at: 0) }
+        var failures = run.errors.map(\.json) + run.failures.map { ["operation": $0.json] as JSON }
         for pull in run.pulls where pull.quarantined > 0 {
             failures.append([
                 "code": "quarantined",
@@ -14,11 +12,6 @@ extension Installation {
             ])
         }
         return failures.isEmpty ? try await held() : failures
-    }
-
-    private func operations(of push: PushResult) -> [JSON] {
-        // The failure that ended the push is reported with its record.
-        push.failures.filter { push.error == nil || $0.recordID != push.error?.recordID }.map { ["operation": $0.json] }
     }
 
     /// Returns the operations parked by earlier pushes: they need attention even after a good run.

@@ -83,7 +83,8 @@ import Tracing
         #expect(try host.metrics.expectCounter("sluice.sync.rows", [("change", "stored")]).totalValue >= 1)
     }
 
-    @Test("a run whose operations failed is counted and logged with the reason, not as a success", arguments: [507, 409])
+    @Test(
+        "a run whose operations failed is counted and logged with the reason, not as a success", arguments: [507, 409])
     func failedOperations(status: Int) async throws {
         let host = try await Host()
         host.server.onRequest { $0.head.method == .post ? .answer(.json(status, "")) : .none }

@@ -81,6 +81,7 @@ package final class VirtualTime: Sendable {
     package func environment(random: @escaping @Sendable () -> Double = { 1 }) -> SyncEnvironment {
         let ids = UUIDv7Source()
         return SyncEnvironment(
-            now: { self.now }, steady: { self.steady }, makeID: { ids.next(at: self.now) }, sleep: { try await self.sleep($0) }, random: random)
+            now: { self.now }, steady: { self.steady }, makeID: { ids.next(at: self.now) },
+            sleep: { try await self.sleep($0) }, random: random)
     }
 }

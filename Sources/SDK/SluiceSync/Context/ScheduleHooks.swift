@@ -39,7 +39,8 @@ struct ScheduleHooks {
             try QueueReader(reader).count(.pending) + QueueReader(reader).count(.inFlight)
         }
         let question = ScheduleQuestion(
-            reason: reason, now: context.options.environment.now(), next: clock.date(machine.next), pulls: machine.pullsNext,
+            reason: reason, now: context.options.environment.now(), next: clock.date(machine.next),
+            pulls: machine.pullsNext,
             pending: pending ?? 0, failures: machine.failures, notBefore: machine.notBefore.map(clock.date))
         for hook in context.options.scheduleHooks {
             do {

@@ -35,7 +35,8 @@ struct TableLink: Sendable {
         case .next(let id, let edit):
             return .next(
                 SuspendedLink(
-                    link: self, hook: hook, call: call, id: id, given: given, since: caller.services.environment.steady()),
+                    link: self, hook: hook, call: call, id: id, given: given,
+                    since: caller.services.environment.steady()),
                 edit)
         }
     }

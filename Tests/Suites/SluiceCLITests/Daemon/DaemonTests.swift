@@ -159,6 +159,36 @@ import Testing
             #expect(schema["properties"]?["schedule"]?["properties"]?["interval"]?["default"] == "5m")
         }
     }
+
+    @Test(
+        "changes that the server does not take: status and metric say so, and the exit code is that of a push",
+        arguments: ["507 Insufficient Storage", "503 Service Unavailable", "500 Internal Server Error"])
+    func refusedChanges(_ answer: String) async throws {
+        let server = try RawServer(RawServer.answer(answer, "{}"))
+        defer { server.stop() }
+        try await withScratch { scratch in
+            let insert = ["insert", "notes", #"{"id":"n1"}"#]
+            let alone = ["--store", scratch.file("alone.db"), "--endpoint", server.endpoint]
+            _ = try await Program.sluice.run(insert + alone)
+            let push = try await Program.sluice.run(["push"] + alone)
+            let config = try scratch.write(
+                "daemon.yaml",
+                """
+                endpoint: \(server.endpoint)
+                store: local.db
+                schedule: { spread: 0s, interval: 1h, on-change: false, on-event: false }
+                """)
+            let daemon = try await DaemonProcess(scratch, config: config)
+            _ = try await Program.sluice.run(insert + ["--config", config])
+            #expect(try await daemon.ctl("sync").status == push.status && push.status != 0)
+            let run = try await daemon.status()["endpoints"]?[0]?["lastRun"]
+            #expect(run?["failed"] == 1 && run?["error"]?.string?.contains(answer.prefix(3)) == true, "\(run as Any)")
+            let metrics = try await Program.sluice.run(["ctl", "metrics", "--config", config]).output
+            #expect(metrics.contains(#"sluice_sync_runs_total{result="serverFailure"}"#), "\(metrics)")
+            #expect(daemon.log.contains("changes did not go through"))
+            try await daemon.stop()
+        }
+    }
 }
 
 /// The service manager's end of `sd_notify`.

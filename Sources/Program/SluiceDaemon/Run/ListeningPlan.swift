@@ -40,7 +40,7 @@ struct ListeningPlan: Sendable {
                     + "\(name).socket")
         }
         let place = SQLiteStore.resolved(path)
-        try FilePlace.check(place, for: "\(name).socket")
+        try WritablePlace.check(place, for: "\(name).socket")
         _ = try LocalListener.hasSocket(at: path)
         let files = stores.flatMap { StoreFileNames.all(SQLiteStore.resolved($0)) }
         if files.contains(place), !place.hasSuffix(".sock") {

@@ -40,7 +40,7 @@ package struct ServingPlan: Sendable {
                     .invalidArgument,
                     "the endpoints \(other.name) and \(name) have the same store; each needs one of its own")
             }
-            try FilePlace.check(SQLiteStore.resolved(store), for: "store")
+            try WritablePlace.check(SQLiteStore.resolved(store), for: "store")
             try SQLiteStore.check(path: store, encryption: try client.storeKey?.encryption())
             endpoints.append(
                 Endpoint(client: client, store: store, values: values, windows: try DayWindow.list(values)))

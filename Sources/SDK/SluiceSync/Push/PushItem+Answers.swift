@@ -88,10 +88,10 @@ extension PushItem {
         case .earlierRevisionDone(let record, let sent):
             return .earlierRevisionDone(completing(record, by: sent, columns), sent)
         // No filling where it would be wrong: if updates replace the record, missing properties are gone. After a
-        // restore from a backup the server's record is older than the base. A recreated record has nothing of the old
-        // one.
+        // restore from a backup the server's record is older than the base, or as old. A recreated record has nothing
+        // of the old one.
         case .conflict(server: var server?, isDeleted: false)
-        where !columns.replaces && !columns.isEarlier(server, than: base) && !columns.isRemade(server, since: base):
+        where !columns.replaces && !columns.isNoLater(server, than: base) && !columns.isRemade(server, since: base):
             let answered = Set(server.names.map { StoreRules.folded($0.text) })
             for (name, value) in base?.members ?? []
             where !answered.contains(StoreRules.folded(name.text)) && !value.isNull && name != columns.deleted {

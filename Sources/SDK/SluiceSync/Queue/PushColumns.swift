@@ -60,10 +60,10 @@ package struct PushColumns: Sendable, Hashable {
     func id(_ record: JSON) -> RecordID? { record[names.id]?.textID }
     func isDeleted(_ record: JSON) -> Bool { record[names.deleted]?.bool == true }
 
-    /// Whether the one record has an earlier time than the other, as after a restore of the server from a backup.
-    func isEarlier(_ record: JSON, than other: JSON?) -> Bool {
+    /// Whether the one record has no later time than the other, as after a restore of the server from a backup.
+    func isNoLater(_ record: JSON, than other: JSON?) -> Bool {
         let times = [record, other].compactMap { $0?[names.updatedAt]?.string.flatMap { Timestamp($0) } }
-        return times.count == 2 && times[0] < times[1]
+        return times.count == 2 && times[0] <= times[1]
     }
 
     /// Whether the two records have different times of creation, so that the id was given to a new record since.

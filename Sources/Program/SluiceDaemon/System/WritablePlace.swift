@@ -3,7 +3,7 @@ internal import Sluice
 internal import SluiceConfiguration
 
 /// The rule for files that the daemon makes: their folder is there, and may be written.
-enum FilePlace {
+enum WritablePlace {
     /// - Parameter name: the setting that names the file.
     /// - Throws: ``SluiceError`` of code `invalidArgument`.
     static func check(_ path: String, for name: String) throws {

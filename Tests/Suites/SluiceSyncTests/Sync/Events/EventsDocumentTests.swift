@@ -121,7 +121,7 @@ struct EventsDocumentTests {
 
         let reader = Task {
             for await run in scheduler.runs {
-                if let error = run.error { log.warning("\(error); next run at \(run.next)") }
+                if let failure = run.failure { log.warning("\(failure); next run at \(run.next)") }
             }
         }
         scheduler.syncNow()

@@ -36,11 +36,11 @@ enum CustomDaemon {
 }
 
 /// The filter in Swift: the server's log shows which shop a request came from.
-struct ShopName: Filter {
-    func handle(_ request: Request, next: Next) async throws -> Response {
+struct ShopName: Transform {
+    func request(_ request: Request) -> Request {
         var request = request
         if let name = HTTPField.Name("X-Shop") { request.head.headerFields[name] = "shop-7" }
-        return try await next(request)
+        return request
     }
 }
 

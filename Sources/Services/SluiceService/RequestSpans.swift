@@ -31,37 +31,49 @@ public enum RequestSpans {
     }
 }
 
-/// A span around the rest of the chain.
-private struct SpanFilter: Filter {
+/// A span for each request, around the rest of the chain.
+private struct SpanFilter: PageFilter {
     let tracer: any Tracer
     let isRequest: Bool
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
-        try await Self.handle(request, tracer, isRequest: isRequest, next)
+    func handle(_ page: RequestPage, next: RequestPage.Next) async -> RequestPage.Answers {
+        var page = page
+        let spans = page.requests.indices.map { begin(&page.requests[$0]) }
+        // Spans of the rest belong to the span of a request by itself; in a page they have no single one.
+        let parent = spans.count == 1 ? spans[0].context : ServiceContext.current ?? .topLevel
+        let answers = await ServiceContext.withValue(parent) { [page] in await next(page) }
+        for (span, answer) in zip(spans, answers) {
+            end(span, answer)
+        }
+        return answers
     }
 
-    private static func handle(
-        _ request: Request, _ tracer: some Tracer, isRequest: Bool, _ next: Next
-    ) async throws -> Response {
+    private func begin(_ request: inout Request) -> any Span {
         let context = request.context
         let name = isRequest ? "HTTP \(request.head.method.rawValue)" : "sluice \(context.action.rawValue)"
-        return try await tracer.withSpan(name, ofKind: isRequest ? .client : .internal) { span in
-            if let table = context.table { span.attributes["sluice.table"] = table }
-            if let record = context.recordID { span.attributes["sluice.record"] = "\(record)" }
-            if let operation = context.operationID { span.attributes["sluice.operation"] = operation }
-            var request = request
-            if isRequest {
-                span.attributes["http.request.method"] = request.head.method.rawValue
-                span.attributes["http.request.resend_count"] = context.attempt
-                tracer.inject(span.context, into: &request.head.headerFields, using: FieldInjector())
-            }
-            let response = try await next(request)
-            if isRequest {
-                span.attributes["http.response.status_code"] = response.status
-                if response.status >= 500 { span.setStatus(SpanStatus(code: .error)) }
-            }
-            return response
+        let span = tracer.startAnySpan(name, ofKind: isRequest ? .client : .internal)
+        if let table = context.table { span.attributes["sluice.table"] = table }
+        if let record = context.recordID { span.attributes["sluice.record"] = "\(record)" }
+        if let operation = context.operationID { span.attributes["sluice.operation"] = operation }
+        if isRequest {
+            span.attributes["http.request.method"] = request.head.method.rawValue
+            span.attributes["http.request.resend_count"] = context.attempt
+            tracer.inject(span.context, into: &request.head.headerFields, using: FieldInjector())
         }
+        return span
+    }
+
+    private func end(_ span: any Span, _ answer: Result<Response, any Error>) {
+        switch answer {
+        case .success(let response) where isRequest:
+            span.attributes["http.response.status_code"] = response.status
+            if response.status >= 500 { span.setStatus(SpanStatus(code: .error)) }
+        case .success: break
+        case .failure(let error):
+            span.recordError(error)
+            span.setStatus(SpanStatus(code: .error))
+        }
+        span.end()
     }
 }
 

@@ -61,7 +61,7 @@ struct ODataSimulationTests {
     func requests(_ wire: Int) {
         let simulation = simulation(wire)
         var trace: [String] = []
-        for seed in 1...6 as ClosedRange<UInt64> {
+        for seed in 1...12 as ClosedRange<UInt64> {
             trace += simulation.play(simulation.story(of: seed), keepsTrace: true).trace
         }
         let sent = trace.filter { $0.contains(" sends ") }

@@ -147,20 +147,22 @@ struct HostileScene: Sendable {
     }
 
     /// A filter as an application may have it: it adds its field to every request, wherever that goes.
-    private struct SecretField: Filter {
-        func handle(_ request: Request, next: Next) async throws -> Response {
+    private struct SecretField: Transform {
+        func request(_ request: Request) -> Request {
             var request = request
             if let name = HTTPField.Name(HostileScene.field.name) {
                 request.head.headerFields[name] = HostileScene.field.value
             }
-            return try await next(request)
+            return request
         }
     }
 
     /// Has answers bear a date that say none, so that the cursors of cases which are about something else move.
-    private struct Clock: Filter {
-        func handle(_ request: Request, next: Next) async throws -> Response {
-            var response = try await next(request)
+    private struct Clock: Transform {
+        func request(_ request: Request) -> Request { request }
+
+        func response(_ response: Response, to request: Request) -> Response {
+            var response = response
             if response.head.headerFields[.date] == nil {
                 response.head.headerFields[.date] = "Tue, 14 Nov 2023 22:13:31 GMT"
             }

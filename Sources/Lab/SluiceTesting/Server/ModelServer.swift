@@ -177,12 +177,8 @@ public final class ModelServer: Transport {
 
     /// Answers a request, with the fault that the hook returns.
     public func send(_ request: Request) async throws -> Response {
-        // The sealing closures of an attempt hold the engine's store, and the store's owner may hold this server: a
-        // cycle.
-        var logged = request
-        (logged.context.seal, logged.context.unsealed) = (nil, nil)
-        let hook = state.withLock { [logged] state in
-            state.log.append(logged)
+        let hook = state.withLock { state in
+            state.log.append(request)
             return state.hook
         }
         switch await hook?(request) ?? .none {

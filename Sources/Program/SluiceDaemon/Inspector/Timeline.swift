@@ -84,20 +84,17 @@ final class Timeline: Sendable {
     }
 }
 
-private struct TimelineFilter: Filter {
+private struct TimelineFilter: PageFilter {
     let timeline: Timeline
     let endpoint: String
     let environment: SyncEnvironment
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
+    func handle(_ page: RequestPage, next: RequestPage.Next) async -> RequestPage.Answers {
         let (at, start) = (environment.now(), ContinuousClock.now)
-        do {
-            let response = try await next(request)
-            timeline.add(request, to: endpoint, at: at, took: start.duration(to: .now), .success(response))
-            return response
-        } catch {
-            timeline.add(request, to: endpoint, at: at, took: start.duration(to: .now), .failure(error))
-            throw error
+        let answers = await next(page)
+        for (request, answer) in zip(page.requests, answers) {
+            timeline.add(request, to: endpoint, at: at, took: start.duration(to: .now), answer)
         }
+        return answers
     }
 }

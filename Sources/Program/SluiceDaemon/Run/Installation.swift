@@ -170,14 +170,14 @@ final class Installation: Sendable {
 
 /// The last filter before the network. Once it is closed it sends no further request: a push or pull ends after the
 /// request in progress, and unsent operations stay in the queue.
-final class RequestGate: Filter {
+final class RequestGate: Transform {
     private let isClosed = Mutex(false)
 
     func close() { isClosed.withLock { $0 = true } }
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
+    func request(_ request: Request) throws -> Request {
         if isClosed.withLock({ $0 }) { throw CancellationError() }
-        return try await next(request)
+        return request
     }
 }
 

@@ -23,8 +23,6 @@ final class BatchSupport: Sendable {
         var latest = Verdict.taken
         /// The maximum of requests in a batch announced by the server; nil before any announcement.
         var offered: Int?
-        /// Whether a filter in front of the gatherer passes requests only one by one.
-        var isStalled = false
     }
 
     private let state = Mutex(State())
@@ -36,7 +34,7 @@ final class BatchSupport: Sendable {
         state.withLock { state in
             guard state.latest == .taken else { return 1 }
             if let wanted { return wanted }
-            return state.isStalled ? 1 : state.offered ?? 1
+            return state.offered ?? 1
         }
     }
 
@@ -46,10 +44,6 @@ final class BatchSupport: Sendable {
         else { return }
         state.withLock { $0.offered = min(count, BatchDocument.mostParts) }
     }
-
-    /// Notes that the requests of a batch did not arrive together. Batches were not requested explicitly, so no more
-    /// are made.
-    func noteStall() { state.withLock { $0.isStalled = true } }
 
     /// Whether a batch may be sent. A group is tried again after a refusal: it has no other way, and the server may
     /// support batches by now.

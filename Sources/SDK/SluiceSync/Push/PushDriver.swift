@@ -13,13 +13,8 @@ struct PushDriver: Sendable {
     let partialLists: PartialLists
 
     func run() async throws -> PushResult {
-        let gatherer = BatchGatherer(
-            client.chain.transport, endpoint: client.endpoint, wanted: options.batchSize, support: batches,
-            environment: options.environment)
         let worker = PushWorker(
-            client: client.sending(through: gatherer), store: store, options: options, gatherer: gatherer,
-            forms: forms, partialLists: partialLists, batches: batches,
-            naming: client.chain.transport as? any RecordNaming)
+            client: client, store: store, options: options, forms: forms, partialLists: partialLists, batches: batches)
         return await withTaskGroup(of: [PushSession.Event].self) { group in
             await run(worker, in: &group)
         }
@@ -29,18 +24,19 @@ struct PushDriver: Sendable {
         var session = PushSession(
             columns: worker.columns, pace: pace, dependencies: options.dependencies, selection: selection,
             part: options.queuePart)
-        var tally = PushTally(logger: options.logger)
+        var (tally, pages) = (PushTally(logger: options.logger), PushPages())
         var effects = session.handle(.began)
         var underWay = 0
         while true {
             tally.note(effects)
             for case .finish(let end) in effects { return await result(of: end, tally, abandoned: session.abandoned) }
-            worker.gatherer.note(effects)
+            var works = works(effects, worker, &pages)
             let events: [PushSession.Event]
-            if underWay == 0, effects.count == 1 {
-                events = [await worker.perform(effects[0])]
+            if underWay == 0, works.count == 1 {
+                events = await works.removeFirst()()
             } else {
-                underWay += begin(effects, worker, in: &group)
+                for work in works { group.addTask { await work() } }
+                underWay += works.count
                 guard let next = await group.next() else { return await result(of: .completed, tally) }
                 underWay -= 1
                 events = next
@@ -50,36 +46,43 @@ struct PushDriver: Sendable {
                 tally.note(event)
                 session.pace = pace
                 let next = session.handle(event)
-                if let id = event.unsentID, !next.contains(where: \.leadsToSend) { worker.gatherer.leave(id) }
+                if case .operation(let place, let event) = event, !next.contains(where: { $0.leadsToSend(place) }) {
+                    pages.leave(place, isGone: event.isGone)
+                }
                 effects += next
             }
         }
     }
 
-    /// Begins the effects, each as a task of its own; operations are read together.
-    ///
-    /// - Returns: the number of tasks.
-    private func begin(
-        _ effects: [PushSession.Effect], _ worker: PushWorker, in group: inout TaskGroup<[PushSession.Event]>
-    ) -> Int {
-        var (loads, others): ([QueuedOperation], Int) = ([], 0)
+    /// Work that ends with events.
+    private typealias Work = @Sendable () async -> [PushSession.Event]
+
+    /// Returns the work of the effects: operations are read together, sent in pages, and committed together.
+    private func works(
+        _ effects: [PushSession.Effect], _ worker: PushWorker, _ pages: inout PushPages
+    ) -> [Work] {
+        var (loads, commits, works): ([QueuedOperation], [(place: Int64, commit: PushCommit)], [Work]) = ([], [], [])
         for effect in effects {
-            if case .load(let operation) = effect {
-                loads.append(operation)
-            } else {
-                others += 1
-                group.addTask { [await worker.perform(effect)] }
+            switch effect {
+            case .load(let operation): loads.append(operation)
+            case .operation(let place, .send(let item)): pages.add(.init(place: place, item: item))
+            case .operation(let place, .commit(let commit)): commits.append((place, commit))
+            default: works.append { [await worker.perform(effect)] }
             }
         }
-        if loads.isEmpty { return others }
-        let operations = loads
-        group.addTask { await worker.load(operations) }
-        return others + 1
+        pages.begin(loads)
+        if !loads.isEmpty { works.append { [loads] in await worker.load(loads) } }
+        if !commits.isEmpty { works.append { [commits] in await worker.write(commits) } }
+        for page in pages.due(size) { works.append { await worker.send(page) } }
+        return works
     }
+
+    /// The maximum number of operations on a page: 1 where the server takes no batches, or a filter sees one request.
+    private var size: Int { client.takesPages ? batches.size(options.batchSize) : 1 }
 
     /// The pace: enough operations at once to fill the batches, while the server accepts batches.
     private var pace: PushPace {
-        let size = batches.size(options.batchSize)
+        let size = size
         return PushPace(atOnce: options.concurrency * size, inRounds: size > 1)
     }
 
@@ -114,23 +117,18 @@ struct PushDriver: Sendable {
 }
 
 extension PushSession.Effect {
-    /// Whether the effect sends a request, or may if the hooks allow it.
-    fileprivate var leadsToSend: Bool {
+    /// Whether the effect sends the operation's request, or may if the hooks allow it.
+    fileprivate func leadsToSend(_ place: Int64) -> Bool {
         switch self {
-        case .operation(_, .send), .operation(_, .review): true
+        case .operation(place, .send), .operation(place, .review): true
         default: false
         }
     }
 }
 
-extension PushSession.Event {
-    /// The id of an operation that was examined but not sent.
-    fileprivate var unsentID: String? {
-        switch self {
-        case .operation(_, .loaded(let item)), .operation(_, .reviewed(let item, _)): item.operation.id
-        default: nil
-        }
-    }
+extension OperationSession.Event {
+    /// Whether the operation has left the queue.
+    fileprivate var isGone: Bool { if case .notLoaded(.gone) = self { true } else { false } }
 }
 
 /// The counts of a push so far, and its log.

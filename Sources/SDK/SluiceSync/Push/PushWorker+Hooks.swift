@@ -32,7 +32,6 @@ extension PushWorker {
             }
             return .reviewed(item, HookVerdict(.send))
         } catch {
-            gatherer.leave(item.operation.id)
             return .failed(SluiceError(wrapping: error))
         }
     }

@@ -21,14 +21,7 @@ extension PushWorker {
         } catch {
             events = queued.map { _ in .failed(SluiceError(wrapping: error)) }
         }
-        return zip(queued, events).map { operation, event in
-            switch event {
-            case .notLoaded(let absence): gatherer.leave(operation.id, isGone: absence == .gone)
-            case .failed: gatherer.leave(operation.id)
-            default: break
-            }
-            return .operation(operation.sequence, event)
-        }
+        return zip(queued, events).map { .operation($0.sequence, $1) }
     }
 
     private func load(_ queued: QueuedOperation, _ reader: any StoreReader) throws -> OperationSession.Event {

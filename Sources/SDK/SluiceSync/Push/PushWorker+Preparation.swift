@@ -14,6 +14,16 @@ extension PushWorker {
         case changed
     }
 
+    /// Whether the operation goes as it is, without a look at the server.
+    func needsNothing(_ item: PushItem) -> Bool {
+        switch item.operation.kind {
+        case .insert: naming == nil
+        case .update: item.base != nil && (!columns.replaces || !item.operation.sent.isEmpty)
+        case .delete: item.base != nil
+        case .undelete: false
+        }
+    }
+
     /// Reads the record first if the change has no known base: its version becomes the condition of the first send and
     /// of each repeat, so that a repeat never redoes a change that another user has undone.
     ///

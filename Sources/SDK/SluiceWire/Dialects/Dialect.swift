@@ -166,8 +166,8 @@ extension Dialect {
     /// `{"deleted": false}`. Filters are OData v4, and every character is percent-encoded that is not unreserved.
     public static let azureV3 = Dialect(
         name: "azure-v3", headers: [("ZUMO-API-VERSION", "3.0.0")], columns: SystemColumns(createdAt: nil),
-        patchesUpdates: false, undelete: .patch, includeDeleted: ("__includedeleted", "true"), includeCount: ("$count", "true"), odata: .v4,
-        keptInQueries: "", agent: .datasync)
+        patchesUpdates: false, undelete: .patch, includeDeleted: ("__includedeleted", "true"),
+        includeCount: ("$count", "true"), odata: .v4, keptInQueries: "", agent: .datasync)
 }
 
 extension Dialect {

@@ -41,15 +41,10 @@ public struct RequestContext: Sendable {
     public var version: String?
     /// The number of sends before this one: 0 the first time.
     public var attempt: Int
-    /// The callback of the seal filter, with the final request before its first byte is sent. Its result is sent. On a
-    /// push the engine records the request here and gives it its id.
-    package var seal: (@Sendable (Request) async throws -> Request)?
-    /// The callback for a sealed attempt that has certainly not reached the server, because there was no connection.
-    package var unsealed: (@Sendable () -> Void)?
     /// The callback of an adapter for the request that it is about to send, with the part's id in a batch.
     package var noteSent: (@Sendable (_ part: String?, SentRequest) -> Void)?
-    /// The operation, if its request may be sent with others in one batch.
-    package var batchMember: String?
+    /// The queued operation that a push sends with the request; nil where it sends none.
+    package var member: String?
     /// Whether a request for the same change may have reached the server before.
     package var mayBeRepeat = false
     /// Whether a request for the same change may have taken effect before: it was sent, and no answer shows its
@@ -69,6 +64,8 @@ public struct RequestContext: Sendable {
     public var features: RequestFeatures
     /// The part of a list that the request asks for.
     package var paging = Paging()
+    /// The values that the plugins of one exchange share.
+    package var exchange: (any AnyObject & Sendable)?
     /// The client's credentials, which no error may repeat.
     var credentials: CredentialBook?
 

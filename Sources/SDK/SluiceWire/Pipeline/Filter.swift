@@ -2,16 +2,14 @@
 /// online.
 ///
 /// A filter may change the request, answer it itself, call `next` none, one or several times, and change the answer.
-/// The first filter given is the outermost. Write a filter to change requests; write a ``Transport`` to reach a server
-/// in another way.
+/// The first filter given is the outermost. Write a ``Transform`` to change requests and answers only, a filter to wait,
+/// to repeat or to answer, and a ``Transport`` to reach a server in another way.
 ///
 /// ```swift
-/// struct APIKey: Filter {
-///     let key: String
+/// struct Patience: Filter {
 ///     func handle(_ request: Request, next: Next) async throws -> Response {
-///         var request = request
-///         request.head.headerFields[HTTPField.Name("X-API-Key")!] = key
-///         return try await next(request)
+///         let response = try await next(request)
+///         return response.status == 423 ? try await next(request) : response
 ///     }
 /// }
 /// ```
@@ -21,7 +19,61 @@ public protocol Filter: Sendable {
     /// - Throws: the errors of `next`, or an error of the filter's own, which reaches the caller as a ``SluiceError``
     ///   of code `filter` that names the filter.
     func handle(_ request: Request, next: Next) async throws -> Response
+
+    /// Whether the changes of a push may pass the filter together, to be sent as one batch: each change's `next` then
+    /// waits for the following ones, so the filter must not keep another request from passing while it waits.
+    ///
+    /// Default `false`, and `true` for a ``Transform``. A client with a filter that says `false` sends one change in a
+    /// request, except for those of a group.
+    var takesPages: Bool { get }
+}
+
+extension Filter {
+    /// `false`: one change goes in a request.
+    public var takesPages: Bool { false }
 }
 
 /// The rest of the chain, for a filter.
 public typealias Next = @Sendable (Request) async throws -> Response
+
+/// A filter that changes a request on its way down and its answer on the way up, at once and without a wait. A push passes
+/// many changes through it and sends them in one batch.
+///
+/// ```swift
+/// struct APIKey: Transform {
+///     let key: String
+///     func request(_ request: Request) throws -> Request {
+///         var request = request
+///         request.head.headerFields[HTTPField.Name("X-API-Key")!] = key
+///         return request
+///     }
+/// }
+/// ```
+public protocol Transform: Filter {
+    /// Returns the request to pass on.
+    ///
+    /// - Throws: an error of the filter's own; then the request is not sent.
+    func request(_ request: Request) throws -> Request
+
+    /// Returns the answer to pass back.
+    ///
+    /// - Parameter request: the request as it was passed on.
+    /// - Throws: an error of the filter's own, in place of the answer.
+    func response(_ response: Response, to request: Request) throws -> Response
+}
+
+extension Transform {
+    /// `true`: a transform waits for nothing.
+    public var takesPages: Bool { true }
+
+    /// Returns the answer as it came.
+    public func response(_ response: Response, to request: Request) throws -> Response { response }
+
+    /// Passes the changed request on, and the changed answer back.
+    ///
+    /// - Throws: the errors of `next` and the filter's own.
+    public func handle(_ request: Request, next: Next) async throws -> Response {
+        let changed = try self.request(request)
+        return try response(try await next(changed), to: changed)
+    }
+}

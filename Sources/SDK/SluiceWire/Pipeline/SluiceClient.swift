@@ -24,12 +24,14 @@ public struct SluiceClient: Sendable {
     /// The credentials of its requests, which no error may hold.
     package let credentials: CredentialBook
     private let refresh: TokenRefresh?
+    /// The innermost filters, around each request on the wire.
+    private let wireFilters: [any Filter]
 
     /// A client.
     ///
     /// From the outside in a request passes: correlation id, retry, authentication, `filters`, system properties, lift
-    /// of the version, strip of the system properties, client headers, seal, limits, transport. At both ends
-    /// credentials are removed from errors. So the caller's filters see every attempt, and every system field before
+    /// of the version, strip of the system properties, client headers, limits, transport. At both ends credentials are
+    /// removed from errors. So the caller's filters see every attempt, and every system field before
     /// it leaves the body.
     ///
     /// The first of `filters` is the outermost.
@@ -47,7 +49,8 @@ public struct SluiceClient: Sendable {
     /// - Parameter transport: with the dialect's adapter around it.
     private init(
         endpoint: Endpoint, dialect: Dialect, transport: any Transport, filters: [any Filter],
-        options: ClientOptions, pace: ServerPace, credentials: CredentialBook, refresh: TokenRefresh?
+        options: ClientOptions, pace: ServerPace, credentials: CredentialBook, refresh: TokenRefresh?,
+        inner: [any Filter]? = nil
     ) {
         self.endpoint = endpoint
         self.dialect = dialect
@@ -56,11 +59,13 @@ public struct SluiceClient: Sendable {
         self.pace = pace
         self.credentials = credentials
         self.refresh = refresh
-        func hiding(isInnermost: Bool) -> HideCredentials {
-            HideCredentials(book: credentials, idColumn: dialect.columns.id, isInnermost: isInnermost)
-        }
+        wireFilters = [
+            Metering(), HideCredentials(book: credentials, idColumn: dialect.columns.id, isInnermost: true),
+            LimitsFilter(limits: options.limits, timer: options.timer),
+        ]
         var links: [any Filter] = [
-            hiding(isInnermost: false), CorrelationID(makeID: options.environment.makeID),
+            HideCredentials(book: credentials, idColumn: dialect.columns.id, isInnermost: false),
+            CorrelationID(makeID: options.environment.makeID),
             Retry(policy: options.retry, environment: options.environment, pace: pace),
         ]
         if let refresh {
@@ -75,9 +80,8 @@ public struct SluiceClient: Sendable {
             ClientHeaders(
                 dialect: dialect, endpoint: endpoint, applicationKey: options.applicationKey.map { Secret($0) },
                 installationID: options.installationID),
-            Seal(), Metering(), hiding(isInnermost: true), LimitsFilter(limits: options.limits, timer: options.timer),
         ]
-        chain = FilterChain(links, transport: transport)
+        chain = FilterChain(links + (inner ?? wireFilters), transport: transport)
     }
 
     /// Returns a client with one more filter, inside of the existing ones. This client does not change. The two share
@@ -96,6 +100,19 @@ public struct SluiceClient: Sendable {
             endpoint: endpoint, dialect: dialect, transport: transport,
             filters: filters, options: options, pace: pace, credentials: credentials, refresh: refresh)
     }
+
+    /// Returns the client of a push: its chain ends with the seal and a transport that sends pages through the innermost
+    /// filters.
+    package func pushing(
+        _ seal: any PageFilter, through end: (_ wire: FilterChain) -> any PageTransport
+    ) -> SluiceClient {
+        SluiceClient(
+            endpoint: endpoint, dialect: dialect, transport: end(FilterChain(wireFilters, transport: chain.transport)),
+            filters: filters, options: options, pace: pace, credentials: credentials, refresh: refresh, inner: [seal])
+    }
+
+    /// Whether its own filters take the requests of a page together.
+    package var takesPages: Bool { filters.allSatisfy(\.takesPages) }
 
     /// Sends a request through the chain. An answer of any status is an answer.
     ///

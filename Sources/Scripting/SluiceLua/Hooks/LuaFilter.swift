@@ -19,19 +19,19 @@ struct LuaFilter: Filter {
         response = caller.plan.hooks[.response]
     }
 
+    /// A `filter` hook may hold its plugin while it waits for the answer.
+    var takesPages: Bool { filter == nil }
+
     func handle(_ request: Request, next: Next) async throws -> Response {
         let subject = MatchSubject(request)
         let before = self.request.flatMap { $0.matches(subject) ? $0 : nil }
         let around = filter.flatMap { $0.matches(subject) ? $0 : nil }
         let after = response.flatMap { $0.match.beforeAnswer.matches(subject) && $0.only.matches(subject) ? $0 : nil }
         guard before != nil || around != nil || after != nil else { return try await next(request) }
-        if let exchange = PluginExchange.current {
-            return try await run(request, exchange, before, around, after, next)
-        }
-        let exchange = PluginExchange()
-        return try await PluginExchange.$current.withValue(exchange) {
-            try await run(request, exchange, before, around, after, next)
-        }
+        let exchange = request.context.exchange as? PluginExchange ?? PluginExchange()
+        var request = request
+        request.context.exchange = exchange
+        return try await run(request, exchange, before, around, after, next)
     }
 
     private func run(
@@ -195,9 +195,6 @@ struct LuaFilter: Filter {
 /// The values that plugins of one exchange share: `ctx.shared` between all of them, `ctx.scratch` between the hooks of
 /// one.
 final class PluginExchange: Sendable {
-    /// The exchange of the current task.
-    @TaskLocal static var current: PluginExchange?
-
     private struct State {
         var shared: JSON?
         var scratch: [String: JSON] = [:]

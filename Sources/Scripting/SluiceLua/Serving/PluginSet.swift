@@ -90,6 +90,9 @@ struct FilterRun: Sendable {
     /// The filters, the outermost first.
     init(_ filters: [Ordered<any Filter>]) { self.filters = filters }
 
+    /// Whether none of them holds anything while it waits for an answer.
+    var takesPages: Bool { filters.allSatisfy(\.link.takesPages) }
+
     /// Sends a request through the filters, and then to `next`.
     func send(_ request: Request, next: Next) async throws -> Response { try await send(request, from: 0, next) }
 

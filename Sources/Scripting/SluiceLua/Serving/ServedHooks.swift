@@ -6,6 +6,8 @@ internal import SluiceCore
 struct ServedFilter: Filter {
     let plugins: Plugins
 
+    var takesPages: Bool { plugins.current.filters.takesPages }
+
     func handle(_ request: Request, next: Next) async throws -> Response {
         try await plugins.serving { try await $0.filters.send(request, next: next) }
     }

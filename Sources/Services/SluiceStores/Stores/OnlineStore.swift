@@ -144,13 +144,13 @@ extension OnlineStore: TableReader {
 }
 
 /// Adds the header fields of one change to its request.
-private struct OwnFields: Filter {
+private struct OwnFields: Transform {
     let fields: HTTPFields
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
+    func request(_ request: Request) -> Request {
         var request = request
         for field in fields { request.head.headerFields.append(field) }
-        return try await next(request)
+        return request
     }
 }
 

@@ -41,10 +41,8 @@ final class SwitchedTransport: Transport {
     func onRequest(_ hook: (@Sendable (Request) -> Response?)?) { state.withLock { $0.hook = hook } }
 
     func send(_ request: Request) async throws -> Response {
-        var logged = request
-        (logged.context.seal, logged.context.unsealed) = (nil, nil)
-        let (backend, isUp, hook) = state.withLock { [logged] state in
-            state.requests.append(logged)
+        let (backend, isUp, hook) = state.withLock { state in
+            state.requests.append(request)
             return (state.backend, state.isUp, state.hook)
         }
         guard isUp, let backend else { throw SluiceError(.network, "the network is down") }

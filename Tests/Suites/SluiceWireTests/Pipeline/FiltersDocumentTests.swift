@@ -21,13 +21,20 @@ struct FiltersDocumentTests {
             }
         }
 
-        struct Tenant: Filter {
+        struct Locked: Filter {
+            func handle(_ request: Request, next: Next) async throws -> Response {
+                let response = try await next(request)
+                return response.status == 423 ? try await next(request) : response
+            }
+        }
+
+        struct Tenant: Transform {
             let name: String
 
-            func handle(_ request: Request, next: Next) async throws -> Response {
+            func request(_ request: Request) -> Request {
                 var request = request
                 request.head.headerFields[HTTPField.Name("X-Tenant")!] = name
-                return try await next(request)
+                return request
             }
         }
 
@@ -37,6 +44,10 @@ struct FiltersDocumentTests {
         let request = Request(HTTPRequest(method: .get, scheme: "https", authority: "example.net", path: "/app"))
         #expect(try await traced.send(request).body.bytes == Array("north".utf8))
         #expect(client.filters.count == 1 && traced.filters.count == 2)
+        #expect(client.takesPages && !client.with(Locked()).takesPages)
+        let locked = ScriptedTransport([.json(423, ""), .json(200, "")])
+        let patient = SluiceClient(endpoint: endpoint, transport: locked, filters: [Locked()])
+        #expect(try await patient.send(request).status == 200 && locked.requests.count == 2)
     }
 }
 

@@ -53,19 +53,21 @@ struct SluiceClientTests {
     @Test("what is sealed is what is sent, and a failed seal sends nothing")
     func seal() async throws {
         let transport = ScriptedTransport(otherwise: .json(200, #"{"id":"1"}"#))
-        let client = client(transport)
         let sealed = Recorder<[UInt8]>()
-        var request = client.dialect.update(
-            table: "t", id: "1", changes: ["a": 1, "__b": 2], version: "v", endpoint: testEndpoint)
-        request.context.seal = { request in
+        let seal = TestSeal { request in
             #expect(transport.requests.isEmpty && request.head.headerFields[.ifMatch] == #""v""#)
             sealed.add(request.body.bytes)
-            return request
         }
+        let plain = client(transport)
+        let client = plain.pushing(seal) { WireEnd(wire: $0) }
+        let request = client.dialect.update(
+            table: "t", id: "1", changes: ["a": 1, "__b": 2], version: "v", endpoint: testEndpoint)
         _ = try await client.send(request)
         #expect(sealed.all == [transport.requests[0].body.bytes] && sealed.all == [Array(#"{"a":1}"#.utf8)])
-        request.context.seal = { _ in throw SluiceError(.storeFull, "full") }
-        let error = await #expect(throws: SluiceError.self) { try await client.send(request) }
+        let full = plain.pushing(TestSeal { _ in throw SluiceError(.storeFull, "full") }) {
+            WireEnd(wire: $0)
+        }
+        let error = await #expect(throws: SluiceError.self) { try await full.send(request) }
         #expect(error?.code == .storeFull && transport.requests.count == 1)
     }
 
@@ -130,4 +132,25 @@ struct SluiceClientTests {
 struct FixedToken: TokenProvider {
     func token() async throws -> String? { "fixed" }
     func refresh(refused: String?) async throws -> String? { nil }
+}
+
+/// A seal that looks at each request of a page.
+private struct TestSeal: PageFilter {
+    let look: @Sendable (Request) throws -> Void
+
+    func handle(_ page: RequestPage, next: RequestPage.Next) async -> RequestPage.Answers {
+        do {
+            for request in page.requests { try look(request) }
+        } catch {
+            return page.requests.map { _ in .failure(error) }
+        }
+        return await next(page)
+    }
+}
+
+/// A transport that sends the requests of a page one after the other.
+private struct WireEnd: PageTransport {
+    let wire: FilterChain
+
+    func send(_ page: RequestPage) async -> RequestPage.Answers { await wire.send(page) }
 }

@@ -5,6 +5,7 @@ internal import Synchronization
 
 /// A filter made of a closure.
 package struct Tap: Filter {
+    package let takesPages = true
     package let body: @Sendable (Request, Next) async throws -> Response
     package init(_ body: @escaping @Sendable (Request, Next) async throws -> Response) { self.body = body }
     package func handle(_ request: Request, next: Next) async throws -> Response { try await body(request, next) }

@@ -68,6 +68,7 @@ struct SimulatedTransport: Transport {
 struct SimulatedFilter: Filter {
     let process: SimulatedProcess
     let parts: SimulationParts
+    let takesPages = true
 
     func handle(_ request: Request, next: Next) async throws -> Response {
         if parts.faults.strikes(.filterThrows, of: process.device) { throw SimulatedMishap() }

@@ -1,39 +1,60 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// Sends the user's token, and after a 401 the request once more with a new token. The token goes only to the
+/// Sends the user's token, and after a 401 the request once more with a new token; those of a page go once more together. The token goes only to the
 /// endpoint's own origin (scheme, host and port). A request with its own credential keeps it.
-struct Authentication: Filter {
+struct Authentication: PageFilter {
     let refresh: TokenRefresh
     let scheme: TokenScheme
     let endpoint: Endpoint
     let credentials: CredentialBook
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
-        guard let field, endpoint.isOrigin(of: request.head), request.head.headerFields[field] == nil else {
-            return try await next(request)
+    func handle(_ page: RequestPage, next: RequestPage.Next) async -> RequestPage.Answers {
+        guard let field else { return await next(page) }
+        let own = page.requests.indices.filter {
+            endpoint.isOrigin(of: page.requests[$0].head) && page.requests[$0].head.headerFields[field] == nil
         }
-        let token = try await provided(request) { try await refresh.current() }
-        let response = try await next(try authorized(request, field, token))
-        guard response.status == 401 else { return response }
-        let fresh = try await provided(request) { try await refresh.token(inPlaceOf: token) }
-        try Task.checkCancellation()
-        guard let fresh, fresh != token else { return response }
-        return try await next(try authorized(request, field, fresh))
+        guard let first = own.first else { return await next(page) }
+        let context = page.requests[first].context
+        var sent = page
+        let token: String?
+        do {
+            token = try await provided(context) { try await refresh.current() }
+            for index in own { sent.requests[index] = try authorized(page.requests[index], field, token) }
+        } catch {
+            return page.requests.map { _ in .failure(error) }
+        }
+        var answers = await next(sent)
+        let refused = own.filter {
+            if case .success(let response) = answers[$0] { response.status == 401 } else { false }
+        }
+        guard !refused.isEmpty else { return answers }
+        var again = page.taking(refused)
+        do {
+            let fresh = try await provided(context) { try await refresh.token(inPlaceOf: token) }
+            try Task.checkCancellation()
+            guard let fresh, fresh != token else { return answers }
+            again.requests = try again.requests.map { try authorized($0, field, fresh) }
+        } catch {
+            for index in refused { answers[index] = .failure(error) }
+            return answers
+        }
+        for (index, answer) in zip(refused, await next(again)) { answers[index] = answer }
+        return answers
     }
 
     private var field: HTTPField.Name? { scheme == .bearer ? .authorization : HTTPField.Name("X-ZUMO-AUTH") }
 
     /// Returns the provider's token. The provider's own errors become `unauthorized`.
-    private func provided(_ request: Request, _ body: () async throws -> String?) async throws -> String? {
+    private func provided(_ context: RequestContext, _ body: () async throws -> String?) async throws -> String? {
         do {
             return try await body()
         } catch let error where error is SluiceError || error is CancellationError {
             throw error
         } catch {
             throw SluiceError(
-                .unauthorized, "the token provider failed", table: request.context.table,
-                recordID: request.context.recordID, operationID: request.context.operationID, cause: error)
+                .unauthorized, "the token provider failed", table: context.table, recordID: context.recordID,
+                operationID: context.operationID, cause: error)
         }
     }
 

@@ -6,14 +6,14 @@ internal import SluiceBase
 ///
 /// The fields go only to the endpoint's own origin; a field that is already set stays. The filter comes after the
 /// user's filters. So none of them sees the key, and none that sends a request elsewhere takes it along.
-struct ClientHeaders: Filter {
+struct ClientHeaders: Transform {
     let dialect: Dialect
     let endpoint: Endpoint
     let applicationKey: Secret?
     let installationID: String?
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
-        guard endpoint.isOrigin(of: request.head) else { return try await next(request) }
+    func request(_ request: Request) throws -> Request {
+        guard endpoint.isOrigin(of: request.head) else { return request }
         var request = request
         var fields = dialect.headers
         fields += [("X-ZUMO-VERSION", dialect.agent.text), ("User-Agent", dialect.agent.text)]
@@ -33,7 +33,7 @@ struct ClientHeaders: Filter {
             }
             request.head.headerFields[field] = value
         }
-        return try await next(request)
+        return request
     }
 
     /// Returns the request's own features and the detected ones. A push of a record counts as a request of an untyped

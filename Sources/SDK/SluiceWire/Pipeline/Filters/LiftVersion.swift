@@ -10,11 +10,11 @@ internal import SluiceBase
 /// stays. On the way up a strong `ETag` is written into an answer that is one record without a version. The body's own
 /// version wins, because a web server in front may have changed the tag (`"…-gzip"`). A weak tag is a hash of the
 /// answer and no version.
-struct LiftVersion: Filter {
+struct LiftVersion: Transform {
     let dialect: Dialect
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
-        guard request.context.table != nil else { return try await next(request) }
+    func request(_ request: Request) throws -> Request {
+        guard request.context.table != nil else { return request }
         var request = request
         if let field = conditionField(request), request.head.headerFields[field] == nil, let version = version(request)
         {
@@ -27,7 +27,11 @@ struct LiftVersion: Filter {
             }
             request.head.headerFields[field] = value
         }
-        return tagged(try await next(request), for: request.context)
+        return request
+    }
+
+    func response(_ response: Response, to request: Request) -> Response {
+        request.context.table == nil ? response : tagged(response, for: request.context)
     }
 
     private func conditionField(_ request: Request) -> HTTPField.Name? {

@@ -1,31 +1,53 @@
 internal import HTTPTypes
 internal import SluiceBase
 
-/// Sends a request again after a temporary failure: see ``RetryPolicy``.
-struct Retry: Filter {
+/// Sends a request again after a temporary failure: see ``RetryPolicy``. Those of a page that failed go again together;
+/// a group goes again whole or not at all.
+struct Retry: PageFilter {
     let policy: RetryPolicy
     let environment: SyncEnvironment
     let pace: ServerPace
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
-        var request = request
-        var attempt = 0
-        while true {
+    func handle(_ page: RequestPage, next: RequestPage.Next) async -> RequestPage.Answers {
+        var page = page
+        var answers: RequestPage.Answers = []
+        var due = Array(page.requests.indices)
+        for attempt in 0... {
             let isLast = attempt + 1 >= policy.attempts
-            let pause: Duration
-            do {
-                let response = try await next(request)
-                let asked = pace.note(response, environment)
-                guard !isLast, repeats(response, to: request), asked ?? .zero <= policy.maximumPause, pace.takeRepeat()
-                else { return response }
-                pause = policy.pause(after: attempt, random: environment.random(), asked: asked)
-            } catch let error as SluiceError where !isLast && repeats(error, of: request) {
-                guard pace.takeRepeat() else { throw error }
-                pause = policy.pause(after: attempt, random: environment.random(), asked: nil)
+            let came = await next(page.taking(due))
+            if attempt == 0 { answers = came }
+            for (index, answer) in zip(due, came) { answers[index] = answer }
+            var (again, longest): ([Int], Duration?) = ([], nil)
+            for index in due {
+                let (repeats, asked) = judge(answers[index], to: page.requests[index])
+                guard repeats else { continue }
+                again.append(index)
+                longest = [longest, asked].compactMap(\.self).max()
             }
-            try await environment.sleep(pause)
-            attempt += 1
-            request.context.attempt += 1
+            let isWhole = page.taking(again).isWhole
+            guard !isLast, !again.isEmpty, isWhole, pace.takeRepeat() else { break }
+            do {
+                try await environment.sleep(policy.pause(after: attempt, random: environment.random(), asked: longest))
+            } catch {
+                for index in again { answers[index] = .failure(error) }
+                break
+            }
+            for index in again { page.requests[index].context.attempt += 1 }
+            due = again
+        }
+        return answers
+    }
+
+    /// Returns whether the answer calls for a repeat, and the pause that it asks for.
+    private func judge(
+        _ answer: Result<Response, any Error>, to request: Request
+    ) -> (repeats: Bool, asked: Duration?) {
+        switch answer {
+        case .success(let response):
+            let asked = pace.note(response, environment)
+            return (asked ?? .zero <= policy.maximumPause && repeats(response, to: request), asked)
+        case .failure(let error as SluiceError): return (repeats(error, of: request), nil)
+        case .failure: return (false, nil)
         }
     }
 

@@ -4,21 +4,21 @@ internal import SluiceBase
 /// Removes the server's own properties from the bodies of POST, PATCH and PUT to tables, null or not: every member
 /// whose name begins with two underscores, and the wire's system columns other than the id. Servers refuse bodies that
 /// hold them. `deleted` stays in an undelete.
-struct StripSystemProperties: Filter {
+struct StripSystemProperties: Transform {
     let dialect: Dialect
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
+    func request(_ request: Request) -> Request {
         guard request.context.table != nil, [.post, .patch, .put].contains(request.head.method),
             !request.body.isEmpty, var body = try? request.body.json
-        else { return try await next(request) }
+        else { return request }
         let names = body.names.filter { name in
             dialect.isSystemProperty(name)
                 && !(name == dialect.columns.deleted && request.context.action == .undelete)
         }
-        guard !names.isEmpty else { return try await next(request) }
+        guard !names.isEmpty else { return request }
         for name in names { body[name] = nil }
         var request = request
         request.body = Body(json: body)
-        return try await next(request)
+        return request
     }
 }

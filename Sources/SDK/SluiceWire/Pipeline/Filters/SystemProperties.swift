@@ -7,27 +7,34 @@ internal import SluiceBase
 /// Servers may send more columns than requested. From the answers to online requests the filter removes the surplus,
 /// as the clients of Mobile Services do. A push or a pull needs version, time of change and tombstone. So it requests
 /// them regardless of the selection, and its answers stay unchanged.
-struct SystemProperties: Filter {
+struct SystemProperties: Transform {
     private static let parameter = "__systemProperties"
 
     let dialect: Dialect
     let selection: SystemPropertySelection
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
+    func request(_ request: Request) -> Request {
+        guard let (table, path) = asks(request), Self.asked(by: path) == nil else { return request }
+        let values = values(for: table, request.context)
+        if values.isEmpty { return request }
+        var request = request
+        let separator = path.contains("?") ? path.hasSuffix("?") || path.hasSuffix("&") ? "" : "&" : "?"
+        let list = values.map { PercentEncoding.query($0) }.joined(separator: ",")
+        request.head.path = "\(path)\(separator)\(Self.parameter)=\(list)"
+        return request
+    }
+
+    func response(_ response: Response, to request: Request) -> Response {
+        guard let (_, path) = asks(request) else { return response }
+        return reduced(response, to: Self.asked(by: path) ?? [], for: request.context)
+    }
+
+    /// Returns the table and the path of a request that has to ask for the columns; nil for others.
+    private func asks(_ request: Request) -> (table: String, path: String)? {
         guard dialect.asksForSystemProperties, let table = request.context.table,
             [.get, .post, .patch, .put, .delete].contains(request.head.method), let path = request.head.path
-        else { return try await next(request) }
-        if let asked = Self.asked(by: path) {
-            return reduced(try await next(request), to: asked, for: request.context)
-        }
-        let values = values(for: table, request.context)
-        var request = request
-        if !values.isEmpty {
-            let separator = path.contains("?") ? path.hasSuffix("?") || path.hasSuffix("&") ? "" : "&" : "?"
-            let list = values.map { PercentEncoding.query($0) }.joined(separator: ",")
-            request.head.path = "\(path)\(separator)\(Self.parameter)=\(list)"
-        }
-        return reduced(try await next(request), to: values, for: request.context)
+        else { return nil }
+        return (table, path)
     }
 
     /// Returns the columns that a query requests itself; nil if it requests none.

@@ -62,6 +62,8 @@ struct BatchPushTests {
     func chain() async throws {
         struct Note: Filter {
             let seen = Recorder<String>()
+            let takesPages = true
+
             func handle(_ request: Request, next: Next) async throws -> Response {
                 let response = try await next(request)
                 if request.isWrite { seen.add("\(request.context.recordID ?? "") \(response.status)") }
@@ -220,6 +222,8 @@ struct BatchPushTests {
     func filters() async throws {
         struct Odd: Filter {
             struct Boom: Error {}
+            let takesPages = true
+
             func handle(_ request: Request, next: Next) async throws -> Response {
                 var request = request
                 switch request.context.recordID {
@@ -258,39 +262,6 @@ struct BatchPushTests {
         device.server.onRequest(nil)
         #expect(try await device.context.push().isClean)
         #expect(device.server.rows("todos").count == 5)
-    }
-
-    @Test("who sends a batch for all and is given up meanwhile does not give the others up")
-    func givenUp() async throws {
-        struct Silence: Transport {
-            let heard = Recorder<String>()
-            func send(_ request: Request) async throws -> Response {
-                heard.add(request.head.path ?? "")
-                try await Task.sleep(for: .seconds(600))
-                return Response(HTTPResponse(status: .ok))
-            }
-        }
-        let (transport, endpoint) = (Silence(), try Endpoint("http://model.test"))
-        let gatherer = BatchGatherer(
-            transport, endpoint: endpoint, wanted: 2, support: BatchSupport(), environment: .system)
-        let operations = [1, 2].map {
-            QueuedOperation(id: "\($0)", sequence: Int64($0), table: "todos", recordID: "\($0)", kind: .insert)
-        }
-        gatherer.note(operations.map { .load($0) })
-        let tasks = operations.map { operation in
-            Task {
-                var request = Dialect.azureV2.insert(
-                    table: "todos", record: ["id": JSON(operation.recordID)], endpoint: endpoint)
-                request.context.batchMember = operation.id
-                return try await gatherer.send(request)
-            }
-        }
-        while transport.heard.all.isEmpty { await Task.yield() }
-        tasks[0].cancel()
-        let other = await #expect(throws: SluiceError.self) { try await tasks[1].value }
-        #expect(other?.code == .timeout, "it may have been done: its own chain sends it again")
-        await #expect(throws: (any Error).self) { try await tasks[0].value }
-        #expect(transport.heard.all == ["/tables/$batch"])
     }
 
     @Test(

@@ -89,9 +89,14 @@ extension PushWorker {
             // The update itself meets the conflict. It is not sent where it would remove something.
             return known == nil ? .item(item) : try await onServersRecord(item)
         }
-        let isPartial = record.members?.contains { !$0.value.isNull && base[$0.name] == nil } ?? false
-        partialLists.note(table, isPartial: isPartial || known == true)
-        return isPartial ? try await grounded(item, on: record) : .item(item)
+        if known == nil {
+            // The base may be whole by an answer of the server's, so the list itself is compared.
+            let listed = try await readBack(item).record
+            guard let listed, listed[columns.version] == record[columns.version] else { return .item(item) }
+            let isPartial = record.members?.contains { !$0.value.isNull && listed[$0.name] == nil } ?? false
+            partialLists.note(table, isPartial: isPartial)
+        }
+        return partialLists.isPartial(table) == true ? try await grounded(item, on: record) : .item(item)
     }
 
     /// Rebases an update onto the server's own record.

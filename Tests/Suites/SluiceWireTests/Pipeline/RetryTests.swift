@@ -160,4 +160,17 @@ struct RetryTests {
         let repeats = transport.requests.count - before - 20
         #expect((2...3).contains(repeats))
     }
+
+    @Test("each repeat of a page is taken from the budget, and a group goes again as one")
+    func pageBudget() async throws {
+        let transport = ScriptedTransport(otherwise: .json(503, ""))
+        var options = quickOptions()
+        options.retry.budget = 10
+        let page = RequestPage(Array(repeating: read, count: 30))
+        _ = await client(transport, options: options).chain.send(page)
+        #expect(transport.requests.count == 30 + 10)
+        let group = RequestPage(Array(repeating: read, count: 3), group: .init(name: "g", count: 3))
+        _ = await client(transport, options: options).chain.send(group)
+        #expect(transport.requests.count == 40 + 3 * options.retry.attempts)
+    }
 }

@@ -24,8 +24,14 @@ struct Retry: PageFilter {
                 again.append(index)
                 longest = [longest, asked].compactMap(\.self).max()
             }
-            let isWhole = page.taking(again).isWhole
-            guard !isLast, !again.isEmpty, isWhole, pace.takeRepeat() else { break }
+            if isLast { break }
+            // A group is one request; the others are sent one by one, as far as the budget goes.
+            if page.group == nil {
+                again = Array(again.prefix { _ in pace.takeRepeat() })
+            } else if !page.taking(again).isWhole || !pace.takeRepeat() {
+                break
+            }
+            if again.isEmpty { break }
             do {
                 try await environment.sleep(policy.pause(after: attempt, random: environment.random(), asked: longest))
             } catch {

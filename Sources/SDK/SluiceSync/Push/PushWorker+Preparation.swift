@@ -81,22 +81,40 @@ extension PushWorker {
         do {
             found = try await lookup(table, id).record
         } catch let error as SluiceError where known == nil && !error.isEndOfPush {
-            // Not every server answers by id; the update itself shows what is wrong.
+            // Not every server answers by id, but a failure may pass: the update waits once.
+            if error.code == .serverFailure, error.status != 501, item.operation.failure == nil { throw error }
             return .item(item)
         }
-        guard let record = found?.without(options.localOnly.columns[table]) else { return .item(item) }
+        guard let record = found?.without(options.localOnly.columns[table]) else {
+            guard known == true || item.operation.failure == nil, let listed = try await listed(item),
+                !columns.isDeleted(listed)
+            else { return .item(item) }
+            throw SluiceError(
+                .serverFailure, "the server lists the record and does not show it by its id; a copy of its data may lag",
+                table: table, recordID: id)
+        }
         guard record[columns.version] == base[columns.version] else {
             // The update itself meets the conflict. It is not sent where it would remove something.
             return known == nil ? .item(item) : try await onServersRecord(item)
         }
         if known == nil {
             // The base may be whole by an answer of the server's, so the list itself is compared.
-            let listed = try await readBack(item).record
-            guard let listed, listed[columns.version] == record[columns.version] else { return .item(item) }
+            guard let listed = try await listed(item), listed[columns.version] == record[columns.version] else {
+                return .item(item)
+            }
             let isPartial = record.members?.contains { !$0.value.isNull && listed[$0.name] == nil } ?? false
             partialLists.note(table, isPartial: isPartial)
         }
         return partialLists.isPartial(table) == true ? try await grounded(item, on: record) : .item(item)
+    }
+
+    /// Returns the record from the list; nil if the server lists none, or does not filter its lists.
+    private func listed(_ item: PushItem) async throws -> JSON? {
+        do {
+            return try await readBack(item).record
+        } catch let error as SluiceError where !error.isEndOfPush {
+            return nil
+        }
     }
 
     /// Rebases an update onto the server's own record.

@@ -76,8 +76,8 @@ struct AnswerRunner {
         let wasRead = Mutex(false)
         let transport = ScriptedTransport { [answer, readBack, dialect] request in
             guard request.head.method == .get else { return answer }
-            // The record by its id, which a wire that replaces records reads before the first update.
-            guard request.head.path?.contains("$filter") ?? false else { return .json(404, "") }
+            // Lists alone show records: a wire that replaces them asks for the first one by its id.
+            guard request.head.path?.contains("$filter") ?? false else { return .json(405, "") }
             wasRead.withLock { $0 = true }
             return .json(200, dialect == "azure-v2" ? "\(readBack)" : #"{"items":\#(readBack)}"#)
         }

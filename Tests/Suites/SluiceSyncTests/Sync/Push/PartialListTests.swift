@@ -72,6 +72,43 @@ struct PartialListTests {
         #expect(device.server.requests.filter { $0.head.method == .get }.count == 2)
     }
 
+    @Test("where the read by id fails once, the update waits and keeps the property", arguments: wires, [404, 500])
+    func failsOnce(_ dialect: Dialect, _ status: Int) async throws {
+        let device = try await device(.memory, dialect, isPartial: false)
+        let model = device.server
+        let reads = Counter()
+        model.onRequest { request in
+            guard request.head.method == .get else { return .none }
+            let call = ModelCall(request)
+            if call.id != nil { return reads.next() == 1 ? .answer(.json(status, "")) : .none }
+            let rows = model.rows("todos").values.filter { $0["id"] == "a" }.map { $0.without(["notes"]) }
+            return .answer(.model(200, ["items": JSON(rows)]))
+        }
+        let name = device.todos.name
+        try await device.store.write { writer in
+            guard let row = try writer.record("a", in: name) else { return }
+            try writer.put(row.without(["notes"]), in: name)
+        }
+        try await device.todos.update(["id": "a", "n": 2])
+        let failure = try #require(try await device.context.push().failures.first?.failure)
+        #expect(failure.code == "serverFailure" && device.remote("a")?["n"] == 1)
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a") == ["id": "a", "n": 2, "notes": "kept", "none": .null])
+    }
+
+    @Test("a server whose lists ignore the filter gets the update all the same", arguments: wires)
+    func ignoredFilter(_ dialect: Dialect) async throws {
+        let device = try await device(.memory, dialect, isPartial: false)
+        let model = device.server
+        model.onRequest { request in
+            guard request.head.method == .get, ModelCall(request).id == nil else { return .none }
+            return .answer(.model(200, ["items": JSON(model.rows("todos").values.filter { $0["id"] != "a" })]))
+        }
+        try await device.todos.update(["id": "a", "n": 2])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == 2)
+    }
+
     @Test("a server that does not answer by id gets the update all the same", arguments: [404, 405, 501])
     func notByID(_ status: Int) async throws {
         let device = try await device(.memory, .datasync, isPartial: false)

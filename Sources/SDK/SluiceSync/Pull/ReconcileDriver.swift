@@ -77,7 +77,13 @@ struct ReconcileDriver: Sendable {
         mark = now
         let free = cursor.takeRechecks(Set(waiting.keys))
         let (held, removed) = (free.filter { here[$0] != nil }, free.filter { here[$0] == nil })
-        if isAnswered { try await bring(removed) } else { cursor.recheckLater(removed) }
+        if isAnswered {
+            try await bring(removed)
+            // A lagging replica may have shown a row that is gone, so the next pull compares once more.
+            if result.stored > 0 { cursor.needsReconcile = true }
+        } else {
+            cursor.recheckLater(removed)
+        }
         if held.isEmpty, removed.isEmpty || !isAnswered { return nil }
         try await letGo(held, here)
         return result

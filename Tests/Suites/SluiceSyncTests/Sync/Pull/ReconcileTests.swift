@@ -120,6 +120,23 @@ struct ReconcileTests {
         #expect(try await device.local("r1001") == nil)
     }
 
+    @Test("a row that a lagging copy shows once more is compared by the next pull, and goes")
+    func laggingCopy() async throws {
+        let device = try await device(.sorted)
+        let row = try #require(device.server.rows("todos")["r1001"])
+        device.server.hardDelete("todos", "r1001")
+        #expect(try await device.todos.reconcile(named: "all").removed == 1)
+        device.server.seed("todos", [["id": "new", "n": 1]])
+        device.server.onRequest { request in
+            PercentEncoding.decoded(request.head.path ?? "").contains("r1001'") ? .answer(.model(200, [row])) : .none
+        }
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("r1001") != nil)
+        device.server.onRequest(nil)
+        #expect(try await device.todos.pull(named: "all").reconcile?.removed == 1)
+        #expect(try await device.local("r1001") == nil)
+    }
+
     @Test("a row that is touched here while the listing runs is not removed", arguments: [false, true])
     func touched(_ isEdited: Bool) async throws {
         let device = try await device(.sorted)

@@ -23,6 +23,8 @@ package struct SystemFailure: Error, Hashable, CustomStringConvertible {
     /// The system's reason, without the name of the call.
     package var reason: String { String(cString: strerror(code)) }
     package var description: String { "\(call): \(reason)" }
+    /// Whether the disk, or the user's part of it, is full.
+    package var isFull: Bool { code == ENOSPC || code == EDQUOT }
     /// Whether there is nothing at the path.
     package var isAbsence: Bool { code == ENOENT }
 }

@@ -40,12 +40,18 @@ struct LogOwner: Equatable {
     private var text: String { "\(file.number) \(file.time) \(log.number) \(log.time) " }
 
     /// Notes that the log at the path belongs to the file there. It must be noted before anything is written to the log.
+    /// A full disk that takes no note takes no log either, and the store can still be read.
     static func note(_ path: String) throws {
         guard let owner = LogOwner(of: path), try noted(path) != owner else { return }
         try StoreFiles.calling("note the log in", path + "-lock") { () throws(SystemFailure) in
-            let lock = try OpenFile(path + "-lock", .writing)
-            try lock.truncate(to: 0)
-            try lock.write(Array(owner.text.utf8))
+            let (lock, bytes) = (try OpenFile(path + "-lock", .writing), Array(owner.text.utf8))
+            do throws(SystemFailure) {
+                // Over the former note, which takes no more space.
+                try lock.write(bytes)
+                try lock.truncate(to: bytes.count)
+            } catch {
+                if !error.isFull { throw error }
+            }
         }
     }
 

@@ -166,7 +166,7 @@ int csqlite_derive(
     unsigned char *_Nonnull key);
 
 /// Gives a file's number and the time of its creation in nanoseconds, 0 where the file system keeps none. Both stay the
-/// same when it is renamed or the machine starts anew, and a later file of the same number has another time.
+/// same when it is renamed or the machine is restarted, and a later file of the same number has another time.
 ///
 /// Returns 1, or 0 where there is no file.
 int csqlite_file_birth(const char *_Nonnull path, uint64_t *_Nonnull number, uint64_t *_Nonnull time);

@@ -21,8 +21,11 @@ package struct SystemColumns: Sendable, Hashable {
         self.createdAt = createdAt
     }
 
+    /// The names that only the server sets, in a fixed order.
+    package var ofServer: [PropertyName] { [version, updatedAt, deleted] + (createdAt.map { [$0] } ?? []) }
+
     /// All names that only the server sets, except for the id.
-    package var system: Set<PropertyName> { Set([version, updatedAt, deleted] + (createdAt.map { [$0] } ?? [])) }
+    package var system: Set<PropertyName> { Set(ofServer) }
 
     /// Whether only the server sets the property of that name.
     package func isSystem(_ name: PropertyName) -> Bool {

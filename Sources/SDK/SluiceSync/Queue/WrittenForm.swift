@@ -49,15 +49,3 @@ final class WrittenForms: Sendable {
         }
     }
 }
-
-extension String {
-    /// The text without the white space at both ends.
-    fileprivate var withoutOuterBlanks: String {
-        let scalars = unicodeScalars
-        let isContent = { (scalar: Unicode.Scalar) in !scalar.properties.isWhitespace }
-        guard let first = scalars.firstIndex(where: isContent), let last = scalars.lastIndex(where: isContent) else {
-            return ""
-        }
-        return String(scalars[first...last])
-    }
-}

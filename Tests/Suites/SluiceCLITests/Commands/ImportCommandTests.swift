@@ -345,7 +345,7 @@ import Testing
             ("a.csv", "id ,n\n", "has a blank at an end"), ("a.csv", "id, n\n", "has a blank at an end"),
             ("a.csv", "id,a\nx\n", "a.csv:2: the record has 1 field, and the header names 2 columns"),
             ("a.csv", "id\nx,y\n", "a.csv:2: "), ("a.csv", "id\n\"x", "a.csv:2: "), ("a.csv", "id\n\0", "a.csv:2: "),
-            ("a.csv", "ID\nx", "but for the case of letters"),
+            ("a.csv", "ID\nx", "only in the case of letters"),
             ("a.jsonl", "[\n", "a.jsonl:1: "), ("a.jsonl", "[]", "a.jsonl:1: a line has to be one JSON object"),
             ("a.json", "{\n\"id\":\"a\"}", "a.json:1: "), ("a.jsonl", "{\"a\":1,\"a\":2}", "repeated"),
             ("a.jsonl", "\0", "a.jsonl:1: "), ("a.jsonl", "{\"a\":1}\n{\"a\\u0000\":1}", "a.jsonl:2: "),

@@ -9,8 +9,8 @@ struct CSVColumn: Hashable {
     /// Returns the columns of a header.
     ///
     /// - Parameter taken: the names with a meaning of their own, such as id.
-    /// - Throws: ``CommandFailure`` for an empty or repeated name, for one that is a declared or taken name but for the
-    ///   case of its letters, and for a header that is one column because the file has another separator.
+    /// - Throws: ``CommandFailure`` for an empty or repeated name, for one that differs from a declared or taken name
+    ///   only in the case of its letters, and for a header that is one column because the file has another separator.
     static func read(
         _ header: [CSVParser.Field], of table: TableSchema?, beside taken: Set<PropertyName> = []
     ) throws -> [CSVColumn] {
@@ -37,7 +37,7 @@ struct CSVColumn: Hashable {
             guard !known.contains(name), let other = folded[StoreRules.folded(name.text)], !names.contains(other) else {
                 continue
             }
-            throw refusal("the column \(cut(name.text)) is \(other) but for the case of letters: write \(other)")
+            throw refusal("the column \(cut(name.text)) differs from \(other) only in the case of letters: write \(other)")
         }
         return header.map { field in
             let name = PropertyName(field.text)

@@ -73,7 +73,7 @@ package enum QueryFunctions {
         case .length: .integer(Int64(texts[0].unicodeScalars.count))
         case .tolower: .string(texts[0].lowercased())
         case .toupper: .string(texts[0].uppercased())
-        case .trim: .string(trimmed(texts[0]))
+        case .trim: .string(texts[0].withoutOuterBlanks)
         default: .null
         }
     }
@@ -150,10 +150,12 @@ package enum QueryFunctions {
         if output.count > max(longestReplaced, bytes.count) { return nil }
         return String(decoding: output, as: UTF8.self)
     }
+}
 
-    /// Returns the text without the white space (by Unicode's definition) at both ends.
-    private static func trimmed(_ text: String) -> String {
-        let scalars = text.unicodeScalars
+extension String {
+    /// The text without the white space (by Unicode's definition) at both ends.
+    package var withoutOuterBlanks: String {
+        let scalars = unicodeScalars
         let isContent = { (scalar: Unicode.Scalar) in !scalar.properties.isWhitespace }
         guard let first = scalars.firstIndex(where: isContent), let last = scalars.lastIndex(where: isContent) else {
             return ""

@@ -61,7 +61,7 @@ struct SystemProperties: Transform {
         guard context.source == .online, !asked.contains("*"), 200..<300 ~= response.status, !response.body.isEmpty
         else { return response }
         let asked = Set(asked.map(Self.plain))
-        let surplus = Array(dialect.columns.system).filter { !asked.contains(Self.plain($0.text)) }
+        let surplus = dialect.columns.ofServer.filter { !asked.contains(Self.plain($0.text)) }
         guard !surplus.isEmpty, let body = try? response.body.json, let body = reduced(body, by: surplus) else {
             return response
         }

@@ -45,7 +45,8 @@ package struct RecordCheck: Sendable {
     /// Whether the server or the engine sets the property. The case of letters is ignored: many servers ignore it too.
     func isSystem(_ name: PropertyName) -> Bool {
         if dialect.isSystemProperty(name) { return true }
-        return dialect.columns.all.contains { $0.text.lowercased() == name.text.lowercased() }
+        let columns = dialect.columns
+        return ([columns.id] + columns.ofServer).contains { $0.text.lowercased() == name.text.lowercased() }
     }
 
     /// Returns the declared column of that name, whatever the case of its letters.

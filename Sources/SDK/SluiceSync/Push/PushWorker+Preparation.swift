@@ -14,6 +14,26 @@ extension PushWorker {
         case changed
     }
 
+    /// Whether an undelete would replace the record by a part of it, as lists may show it.
+    private func mayBePart(_ item: PushItem) -> Bool {
+        item.operation.kind == .undelete && client.dialect.undelete == .put && item.operation.sent.isEmpty
+            && partialLists.isPartial(item.operation.table) != false
+    }
+
+    /// Returns the deleted record from the by-id route, or the listed one where the server shows no such version there.
+    private func whole(_ listed: JSON, of item: PushItem) async throws -> JSON {
+        let (table, id) = (item.operation.table, item.operation.recordID)
+        do {
+            let found = try await lookup(table, id, includeDeleted: true).record
+            guard let found, found[columns.version] == listed[columns.version] else { return listed }
+            return found.without(options.localOnly.columns[table])
+        } catch let error as SluiceError where !error.isEndOfPush {
+            let mayPass = error.code == .serverFailure && error.status != 501
+            if mayPass, item.operation.failure == nil { throw error }
+            return listed
+        }
+    }
+
     /// Whether the operation goes as it is, without a look at the server.
     func needsNothing(_ item: PushItem) -> Bool {
         switch item.operation.kind {
@@ -40,10 +60,13 @@ extension PushWorker {
         case .insert: return try await named(item)
         case .update where item.base != nil: return try await whole(item)
         case .update, .delete: if item.base != nil { return .item(item) }
-        case .undelete: if version(item.base) != nil { return .item(item) }
+        case .undelete: if version(item.base) != nil, !mayBePart(item) { return .item(item) }
         }
         let isPut = operation.kind == .undelete && client.dialect.undelete == .put
-        let found = try await readBack(item)
+        var found = try await readBack(item)
+        if mayBePart(item), let listed = found.record, columns.isDeleted(listed) {
+            found.record = try await whole(listed, of: item)
+        }
         var item = item
         item.answeredBy += found.answeredBy
         guard let record = found.record else {
@@ -82,7 +105,8 @@ extension PushWorker {
             found = try await lookup(table, id).record
         } catch let error as SluiceError where known == nil && !error.isEndOfPush {
             // Not every server answers by id, but a failure may pass: the update waits once.
-            if error.code == .serverFailure, error.status != 501, item.operation.failure == nil { throw error }
+            let mayPass = error.code == .serverFailure && error.status != 501
+            if mayPass, item.operation.failure == nil { throw error }
             return .item(item)
         }
         guard let record = found?.without(options.localOnly.columns[table]) else {
@@ -90,7 +114,8 @@ extension PushWorker {
                 !columns.isDeleted(listed)
             else { return .item(item) }
             throw SluiceError(
-                .serverFailure, "the server lists the record and does not show it by its id; a copy of its data may lag",
+                .serverFailure,
+                "the server lists the record and does not show it by its id; a copy of its data may lag",
                 table: table, recordID: id)
         }
         guard record[columns.version] == base[columns.version] else {

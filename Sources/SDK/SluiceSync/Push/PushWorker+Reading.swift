@@ -70,8 +70,11 @@ extension PushWorker {
     }
 
     /// Returns the record from the by-id route; nil if not found there.
-    func lookup(_ table: String, _ id: RecordID) async throws -> (record: JSON?, answeredBy: [String]) {
-        var request = client.dialect.lookup(table: table, id: id, endpoint: client.endpoint)
+    func lookup(
+        _ table: String, _ id: RecordID, includeDeleted: Bool = false
+    ) async throws -> (record: JSON?, answeredBy: [String]) {
+        var request = client.dialect.lookup(
+            table: table, id: id, includeDeleted: includeDeleted, endpoint: client.endpoint)
         request.context.source = .push
         do {
             let response = try await client.send(request)

@@ -37,7 +37,8 @@ struct CSVColumn: Hashable {
             guard !known.contains(name), let other = folded[StoreRules.folded(name.text)], !names.contains(other) else {
                 continue
             }
-            throw refusal("the column \(cut(name.text)) differs from \(other) only in the case of letters: write \(other)")
+            throw refusal(
+                "the column \(cut(name.text)) differs from \(other) only in the case of letters: write \(other)")
         }
         return header.map { field in
             let name = PropertyName(field.text)

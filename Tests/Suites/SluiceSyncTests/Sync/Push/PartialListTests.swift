@@ -61,6 +61,23 @@ struct PartialListTests {
         #expect(device.remote("b")?["n"] == 2 && device.remote("b")?["notes"] == "theirs")
     }
 
+    @Test("an undelete that replaces the record sends it whole")
+    func undelete() async throws {
+        let members = #""id":"a","n":1,"version":"v2","updatedAt":"2020-01-01T00:00:00.000Z""#
+        let transport = ScriptedTransport([
+            .json(200, #"{"items":[{\#(members),"deleted":true}]}"#),
+            .json(200, #"{\#(members),"notes":"kept","deleted":true}"#),
+            .json(200, #"{\#(members.replacing("v2", with: "v3")),"notes":"kept","deleted":false}"#),
+        ])
+        let client = SluiceClient(
+            endpoint: testEndpoint, dialect: .datasync, transport: transport, options: quickOptions())
+        let context = try await SyncContext(client: client, store: MemoryStore())
+        try await context.table("todos").undelete(id: "a")
+        #expect(try await context.push().isClean)
+        #expect(transport.requests[1].head.path?.hasSuffix("/tables/todos/a?__includedeleted=true") == true)
+        #expect(try transport.requests.last?.body.json == ["id": "a", "n": 1, "notes": "kept", "deleted": false])
+    }
+
     @Test("where lists are whole, one record of a table is read by its id, once", arguments: wires)
     func whole(_ dialect: Dialect) async throws {
         let device = try await device(.memory, dialect, isPartial: false)

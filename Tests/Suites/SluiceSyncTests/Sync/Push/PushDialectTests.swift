@@ -77,8 +77,11 @@ struct PushDialectTests {
     @Test("an undelete has the form of its wire and ends with the server's record", arguments: Dialect.all)
     func undelete(dialect: Dialect) async throws {
         let restored = row(dialect, n: 1, version: "v3")
-        let readBack = list(dialect, row(dialect, n: 1, version: "v2", deleted: true))
-        let transport = ScriptedTransport([.json(200, readBack), .json(200, restored, ["ETag": #""v3""#])])
+        let deleted = row(dialect, n: 1, version: "v2", deleted: true)
+        // A wire that restores by PUT reads the tombstone by its id too.
+        let byID: [ScriptedTransport.Step] = dialect.undelete == .put ? [.json(200, deleted)] : []
+        let transport = ScriptedTransport(
+            [.json(200, list(dialect, deleted))] + byID + [.json(200, restored, ["ETag": #""v3""#])])
         let context = try await context(dialect, transport)
         let table = try context.table("t")
         try await table.undelete(id: "a")

@@ -26,6 +26,7 @@ extension PushWorker {
         do {
             let found = try await lookup(table, id, includeDeleted: true).record
             guard let found, found[columns.version] == listed[columns.version] else { return listed }
+            partialLists.note(table, listed: listed, byID: found)
             return found.without(options.localOnly.columns[table])
         } catch let error as SluiceError where !error.isEndOfPush {
             let mayPass = error.code == .serverFailure && error.status != 501
@@ -78,10 +79,7 @@ extension PushWorker {
         if version(record) != nil {
             // A tombstone read only after a send may be newer than the one at the time of the send.
             guard operation.kind == .undelete, columns.isDeleted(record), !operation.isUncertain else {
-                return .answer(
-                    item,
-                    PushAnswer(
-                        status: 412, record: record, message: "the change was not made on the server's record"))
+                return .answer(item, .madeOnAnother(record))
             }
         } else if !isPut {
             return .item(item)
@@ -110,9 +108,10 @@ extension PushWorker {
             return .item(item)
         }
         guard let record = found?.without(options.localOnly.columns[table]) else {
-            guard known == true || item.operation.failure == nil, let listed = try await listed(item),
-                !columns.isDeleted(listed)
-            else { return .item(item) }
+            guard known == true || item.operation.failure == nil, let listed = try await listed(item) else {
+                return .item(item)
+            }
+            if columns.isDeleted(listed) { return .answer(item, .madeOnAnother(listed)) }
             throw SluiceError(
                 .serverFailure,
                 "the server lists the record and does not show it by its id; a copy of its data may lag",
@@ -127,8 +126,7 @@ extension PushWorker {
             guard let listed = try await listed(item), listed[columns.version] == record[columns.version] else {
                 return .item(item)
             }
-            let isPartial = record.members?.contains { !$0.value.isNull && listed[$0.name] == nil } ?? false
-            partialLists.note(table, isPartial: isPartial)
+            partialLists.note(table, listed: listed, byID: record)
         }
         return partialLists.isPartial(table) == true ? try await grounded(item, on: record) : .item(item)
     }
@@ -152,9 +150,7 @@ extension PushWorker {
         }
         let version = record[columns.version]?.string
         guard !columns.isDeleted(record), version == nil || version == item.base?[columns.version]?.string else {
-            return .answer(
-                item,
-                PushAnswer(status: 412, record: record, message: "the change was not made on the server's record"))
+            return .answer(item, .madeOnAnother(record))
         }
         return try await grounded(item, on: record)
     }
@@ -197,6 +193,13 @@ extension PushWorker {
     }
 }
 
+extension PushAnswer {
+    /// Returns the refusal of a change that was not made on the server's record.
+    fileprivate static func madeOnAnother(_ record: JSON) -> PushAnswer {
+        PushAnswer(status: 412, record: record, message: "the change was not made on the server's record")
+    }
+}
+
 /// The tables whose lists leave out properties that a record by its id has, as a server's own lists may. An update that
 /// replaces such a listed record would remove these properties. They are kept for the context's life.
 final class PartialLists: Sendable {
@@ -205,5 +208,9 @@ final class PartialLists: Sendable {
     /// Returns whether the table's lists are partial; nil if no record was compared yet.
     func isPartial(_ table: String) -> Bool? { known.withLock { $0[ExactName(table)] } }
 
-    func note(_ table: String, isPartial: Bool) { known.withLock { $0[ExactName(table)] = isPartial } }
+    /// Notes the two forms of one version of a record. Lists that were partial once stay so.
+    func note(_ table: String, listed: JSON, byID record: JSON) {
+        let isPartial = record.members?.contains { !$0.value.isNull && listed[$0.name] == nil } ?? false
+        known.withLock { $0[ExactName(table), default: false] = isPartial || $0[ExactName(table)] == true }
+    }
 }

@@ -68,6 +68,30 @@ import Testing
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test("a program that prints another user's token at a renewal has nothing sent with it")
+    func anotherOwner() async throws {
+        let kept = try write(#"{"sub":"ann"}"#)
+        func token(_ claims: String) -> String { "e30.\(Data(claims.utf8).base64EncodedString()).c2ln" }
+        try token(#"{"sub":"ann"}"#).write(toFile: kept, atomically: true, encoding: .utf8)
+        let source = TokenSource.command(CommandToken(command: ["/bin/cat", kept]))
+        let ann = try #require(SessionUser.named(by: token(#"{"sub":"ann"}"#)))
+        for isConfigured in [false, true] {
+            let owned = OwnedToken(source, of: isConfigured ? "ann" : ann, isConfigured: isConfigured)
+            let first = try await owned.token()
+            #expect(first != nil)
+            try token(#"{"sub":"ben"}"#).write(toFile: kept, atomically: true, encoding: .utf8)
+            for _ in 0..<2 {
+                let error = await #expect(throws: SluiceError.self) { try await owned.refresh(refused: first) }
+                #expect(error?.code == .unauthorized)
+                await #expect(throws: SluiceError.self) { try await owned.token() }
+            }
+            // A session of the settings' user cannot begin for another.
+            #expect(owned.isOfOther == !isConfigured)
+            try token(#"{"sub":"ann","iat":2}"#).write(toFile: kept, atomically: true, encoding: .utf8)
+            #expect(try await owned.refresh(refused: nil) != nil)
+        }
+    }
+
     @Test("a refusal says why without what was sent, and a secret goes over TLS or stays on this machine")
     func refusals() async throws {
         let server = TokenServer((400, #"{"error":"invalid_grant","error_description":"canary was wrong"}"#))

@@ -260,8 +260,8 @@ public actor Daemon: Service {
         }
     }
 
-    /// Opens the file that is now at a store's path instead of the moved one. Operations pending in the moved file stay
-    /// in it.
+    /// Opens a session with the file that is now at a store's path, and for the user whose token it is now. Operations
+    /// pending in a moved file stay in it, and those of an earlier user are held.
     private func reopen(_ old: Installation) async {
         guard !isReloading, !hasEnded, serving.installations.contains(where: { $0 === old }) else { return }
         isReloading = true
@@ -274,11 +274,15 @@ public actor Daemon: Service {
             Task { await old.stop() }
             start(next)
             logger.warning(
-                "another file was put in the place of the store: it was opened, and what waits in the former one stays in it",
+                old.session.isInPlace
+                    ? "the token is of another user now: the changes of the former one are held until that one is back"
+                    : "another file was put in the place of the store: it was opened, and what waits in the former one stays in it",
                 metadata: ["store": "\(old.endpoint.store)"])
         } catch {
             logger.error(
-                "another file was put in the place of the store, and cannot be opened",
+                old.session.isInPlace
+                    ? "the token is of another user now, for whom the store cannot be opened"
+                    : "another file was put in the place of the store, and cannot be opened",
                 metadata: ["store": "\(old.endpoint.store)", "error": "\(CommandText.reason(error))"])
         }
     }

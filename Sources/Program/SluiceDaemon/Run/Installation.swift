@@ -77,7 +77,7 @@ final class Installation: Sendable {
     ///
     /// - Parameters:
     ///   - failed: called with the error that ended the schedule.
-    ///   - replaced: called when another file is at the store's path.
+    ///   - replaced: called when another file is at the store's path, or the token is another user's.
     func start(
         _ failed: @escaping @Sendable (any Error) -> Void, replaced: @escaping @Sendable (Installation) async -> Void
     ) {
@@ -98,7 +98,7 @@ final class Installation: Sendable {
                     }
                 }
                 group.addTask { [self] in
-                    await StorePlace(path: endpoint.store, session: session).follow { [self] in await replaced(self) }
+                    await SessionPlace(path: endpoint.store, session: session).follow { [self] in await replaced(self) }
                 }
                 for follower in followers {
                     group.addTask { [self] in
@@ -181,9 +181,10 @@ final class RequestGate: Transform {
     }
 }
 
-/// Notices that the store's path leads to another file than the open one: a restored copy, the result of a recovery or
-/// a conversion, or a new file that a command has made after the old one was moved.
-struct StorePlace: Sendable {
+/// Notices that a session no longer fits. Its token may be another user's. Or the store's path leads to another file than
+/// the open one: a restored copy, the result of a recovery or a conversion, or a new file that a command has made after
+/// the old one was moved.
+struct SessionPlace: Sendable {
     private static let interval = Duration.milliseconds(250)
     /// The time between a file that could not be opened and the next look.
     private static let pause = Duration.seconds(10)
@@ -191,11 +192,11 @@ struct StorePlace: Sendable {
     let path: String
     let session: ClientSession
 
-    /// Calls `replaced` repeatedly while the path leads to another file, until the task is cancelled. A missing file is
-    /// not replaced with a new one, because it may be moved back.
+    /// Calls `replaced` repeatedly while the session does not fit, until the task is cancelled. A missing file is not
+    /// replaced with a new one, because it may be moved back.
     func follow(_ replaced: @Sendable () async -> Void) async {
         while (try? await Task.sleep(for: Self.interval)) != nil {
-            if session.isInPlace || !FileManager.default.fileExists(atPath: path) { continue }
+            if (session.isInPlace && !session.isLeft) || !FileManager.default.fileExists(atPath: path) { continue }
             await replaced()
             guard (try? await Task.sleep(for: Self.pause)) != nil else { return }
         }

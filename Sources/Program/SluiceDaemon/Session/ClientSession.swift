@@ -14,6 +14,7 @@ package struct ClientSession: Sendable {
     /// The transport after all filters.
     let transport: AsyncHTTPTransport
     private let store: SQLiteStore
+    private let token: OwnedToken?
 
     /// The daemon's additions to a session.
     package struct Additions: Sendable {
@@ -104,10 +105,14 @@ package struct ClientSession: Sendable {
             let transport = try settings.tls.transport()
             let plugins =
                 asksPlugins ? try await settings.plugins?.load(for: settings, store, transport, additions) : nil
+            let user = try await user(settings, store, usesNetwork: connection != nil)
+            let token = settings.token.map { OwnedToken($0, of: user, isConfigured: settings.user != nil) }
             let client = connection.map {
-                SluiceClient(
+                var options = $0.options
+                options.tokenProvider = token
+                return SluiceClient(
                     endpoint: $0.endpoint, dialect: settings.dialect, transport: transport,
-                    filters: additions.filters(plugins.map { [$0.filter] } ?? []), options: $0.options)
+                    filters: additions.filters(plugins.map { [$0.filter] } ?? []), options: options)
             }
             var options = SyncOptions(
                 conflictPolicy: settings.conflicts, maximumAttempts: settings.attempts, pageSize: settings.pageSize,
@@ -117,13 +122,14 @@ package struct ClientSession: Sendable {
             if let logger = additions.logger { options.logger = logger }
             for warning in settings.warnings { options.logger.warning("\(warning)") }
             options.scheduleHooks = additions.scheduleHooks
-            options.user = try await user(settings, store, usesNetwork: connection != nil)
+            options.user = user
             options = plugins?.added(to: options) ?? options
             let context = try await SyncContext(
                 client: client, store: store, tables: settings.tables, migrations: settings.migrations,
                 options: options)
             return ClientSession(
-                context: context, settings: settings, plugins: plugins, transport: transport, store: store)
+                context: context, settings: settings, plugins: plugins, transport: transport, store: store,
+                token: token)
         } catch {
             try? await store.close()
             throw error
@@ -139,13 +145,16 @@ package struct ClientSession: Sendable {
     /// Whether the store's path leads to the file that is open.
     var isInPlace: Bool { store.isInPlace }
 
+    /// Whether the token is of another user now, by which a new session is named.
+    var isLeft: Bool { token?.isOfOther ?? false }
+
     /// Returns the session's user. If neither the settings nor a credential name one, an offline change belongs to the
-    /// store's last user, if it has exactly one.
+    /// store's last user, if it has exactly one; so does a session whose token cannot be had yet.
     private static func user(
         _ settings: ClientSettings, _ store: any LocalStore, usesNetwork: Bool
     ) async throws -> String {
         let users = try await StoreUsers(store)
         if let user = await settings.sessionUser(among: users.known) { return user }
-        return usesNetwork ? "" : users.current ?? ""
+        return usesNetwork && settings.token == nil ? "" : users.current ?? ""
     }
 }

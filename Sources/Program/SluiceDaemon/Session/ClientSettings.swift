@@ -122,7 +122,7 @@ package struct ClientSettings: Sendable {
 
     package var storeOptions: SQLiteStore.Options { .init(durability: durability) }
 
-    /// Returns the server's address and the client's options.
+    /// Returns the server's address and the client's options; the session adds the tokens of its user.
     ///
     /// - Throws: an error for an invalid endpoint or an unreadable token file, before anything is sent.
     package func connection() async throws -> (endpoint: Endpoint, options: ClientOptions) {
@@ -132,9 +132,7 @@ package struct ClientSettings: Sendable {
         }
         try await token?.check()
         let key = try await applicationKey.map { FileToken(source: $0) }?.token()
-        let options = ClientOptions(
-            tokenProvider: token?.provider(), tokenScheme: tokenScheme, retry: retry, limits: limits,
-            applicationKey: key)
+        let options = ClientOptions(tokenScheme: tokenScheme, retry: retry, limits: limits, applicationKey: key)
         return (try Endpoint(endpoint), options)
     }
 
@@ -242,7 +240,7 @@ package enum TokenSource: Sendable {
         }
     }
 
-    package func provider() -> any TokenProvider {
+    func provider() -> any TokenProvider {
         switch self {
         case .fixed(let token): token
         case .command(let token): token

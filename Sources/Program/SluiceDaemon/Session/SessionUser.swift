@@ -31,6 +31,11 @@ package enum SessionUser {
         return fingerprint(of: credential, key: SymmetricKey(size: .bits128).withUnsafeBytes { Base16.text(Array($0)) })
     }
 
+    /// Whether a session with the credential has this user.
+    static func isUser(_ user: String, of credential: String) -> Bool {
+        (named(by: credential) ?? fingerprint(of: credential, among: [user])).hasSameBytes(as: user)
+    }
+
     private static func fingerprint(of credential: String, key: String) -> String {
         let code = HMAC<SHA256>.authenticationCode(
             for: Data(credential.utf8), using: SymmetricKey(data: Data(key.utf8)))

@@ -19,6 +19,8 @@ public final class SyncScheduler: Sendable {
     private let ended = Broadcast<ScheduledRun>()
     private let isRunning = Mutex(false)
     private let isFinishing = Mutex(false)
+    /// The pull with which the next run begins.
+    private let firstPull = Mutex(0)
     private let around: Around?
 
     /// A scheduler for a context.
@@ -138,9 +140,12 @@ public final class SyncScheduler: Sendable {
         }
     }
 
-    /// Returns the pause that the server asked for, by this clock: a client may have another.
+    /// The pause that the server asked for, if it lasts.
+    private var asked: ServerPace.Pause? { context.client.flatMap { $0.pace.asked($0.options.environment) } }
+
+    /// Returns that pause by this clock: a client may have another.
     private func asked(by client: SluiceClient, _ clock: SteadyClock) -> ServerPace.Pause? {
-        client.pace.asked.map { asked in
+        client.pace.asked(client.options.environment).map { asked in
             let age = asked.since.duration(to: client.options.environment.steady())
             var asked = asked
             asked.since = clock.now.advanced(by: .zero - age)
@@ -182,9 +187,13 @@ public final class SyncScheduler: Sendable {
         } catch {
             run.errors.append(SluiceError(wrapping: error))
         }
-        for pull in pulls ? schedule.pulls : [] where tables?.contains(pull.query.table) ?? true {
-            if isFinishing.withLock({ $0 }) { return run }
-            if let error = run.errors.last, error.endsRun || context.client?.pace.asked != nil { return run }
+        if !run.errors.isEmpty, asked != nil { return run }
+        // Those after a pull for which the server asked for a pause come first: it may be one table that it refuses.
+        let first = firstPull.withLock { $0 }
+        for pull in pulls ? schedule.pulls[first...] + schedule.pulls[..<first] : []
+        where tables?.contains(pull.query.table) ?? true {
+            if isFinishing.withLock({ $0 }) || run.errors.last?.endsRun ?? false { return run }
+            let before = asked
             do {
                 let result = try await step("pull \(pull.query.table)") { [context] in
                     try await context.pull(pull.query, named: pull.name)
@@ -192,6 +201,11 @@ public final class SyncScheduler: Sendable {
                 run.pulls.append(result)
             } catch {
                 run.errors.append(SluiceError(wrapping: error))
+                guard asked == before else {
+                    let place = schedule.pulls.firstIndex(of: pull) ?? 0
+                    firstPull.withLock { $0 = (place + 1) % schedule.pulls.count }
+                    return run
+                }
             }
         }
         return run

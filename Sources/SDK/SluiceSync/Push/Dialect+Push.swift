@@ -31,6 +31,10 @@ extension Dialect {
             status: status, record: record, message: ServerMessage.text(of: response),
             isIDRefused: response.status >= 400 && result?.lowercased() == "rejected",
             isEmpty: response.body.isEmpty)
+        // RFC 9110, section 8.8.3: of the record as the request has left it.
+        if answer.isEmpty, 200..<300 ~= status {
+            answer.tag = response.head.headerFields[.eTag].flatMap { ETag($0).version }
+        }
         answer.isWebPage = ServerMessage.isWebPage(response)
         answer.remembersRequests = result?.lowercased() == "accepted"
         // RFC 9110, section 10.2.2: the place of a created record, whose last segment is the id on the tables wires.

@@ -40,6 +40,13 @@ extension PushItem {
             }
     }
 
+    /// Whether the record has a new version with the values that it had before an update.
+    func isMadeAgain(_ record: JSON, _ columns: PushColumns) -> Bool {
+        guard operation.kind == .update, let base, !isOld(record, columns) else { return false }
+        return RecordRules.withoutSystemColumns(record, columns.system)
+            == RecordRules.withoutSystemColumns(base, columns.system)
+    }
+
     /// Whether the record has every sent value of an update, even in a form not yet seen from this server.
     func isWritten(in record: JSON, _ columns: PushColumns) -> Bool {
         guard operation.kind == .update, let sent = operation.sentAsIs?.final, sent.kind == .object else {

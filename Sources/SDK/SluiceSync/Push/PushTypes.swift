@@ -6,6 +6,8 @@ struct PushAnswer: Sendable, Hashable {
     package var status: Int
     /// The server's record, if the body has a server version: only such a body can be evidence.
     package var record: JSON?
+    /// The version that an answer without a body states by its `ETag`.
+    var tag: String?
     /// The server's message, for a person.
     package var message: String
     /// Whether the server refuses the request because of its id: it was first sent longer ago than the server

@@ -98,7 +98,7 @@ enum PushVerdict: Sendable, Hashable {
     /// Judges a record read back by its id.
     ///
     /// - Parameters:
-    ///   - claim: the record in the answer.
+    ///   - claim: the record in the answer, or its version alone.
     ///   - created: the id of the created record by the answer.
     ///   - remembers: whether the server remembers requests.
     package static func judge(
@@ -134,6 +134,12 @@ enum PushVerdict: Sendable, Hashable {
         // An answer without content is trusted too, although others may have changed the record since.
         if status == 204, columns.takesNoContent, case .conflict(_, isDeleted: false) = verdict,
             item.operation.kind != .delete, !item.isOld(record, columns), !item.isUntaken(record, columns)
+        {
+            return .found(record, item.operation.sentAsIs)
+        }
+        // A repeat is acknowledged too, and the server makes of the values what the record had: it may convert them.
+        if status < 300, item.operation.attempts > 1, case .conflict(_, isDeleted: false) = verdict,
+            item.isMadeAgain(record, columns)
         {
             return .found(record, item.operation.sentAsIs)
         }

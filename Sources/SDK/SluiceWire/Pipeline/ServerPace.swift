@@ -10,6 +10,8 @@ package final class ServerPace: Sendable {
     package struct Pause: Sendable, Hashable {
         package var length: Duration
         package var since: Timestamp
+
+        fileprivate var end: Timestamp { since.advanced(by: length) }
     }
     private struct State {
         var pause: Pause?
@@ -23,16 +25,20 @@ package final class ServerPace: Sendable {
         state = Mutex(State(repeats: self.budget))
     }
 
-    /// The pause that the last answer asked for; nil if it asked for none.
-    package var asked: Pause? { state.withLock { $0.pause } }
+    /// The pause that an answer asked for and that lasts the longest; nil once it is over. A good answer does not end it:
+    /// a server that refuses writes may answer reads.
+    package func asked(_ environment: SyncEnvironment) -> Pause? {
+        let now = environment.steady()
+        return state.withLock { $0.pause.flatMap { $0.end > now ? $0 : nil } }
+    }
 
     /// Notes an answer, and returns the pause it asks for.
     func note(_ response: Response, _ environment: SyncEnvironment) -> Duration? {
         let isRefused = response.status == 429 || response.status >= 500
         let pause = RetryAfter.duration(response.head.headerFields, now: environment.now())
-        let now = environment.steady()
+        let asked = pause.map { Pause(length: $0, since: environment.steady()) }
         state.withLock { state in
-            state.pause = isRefused ? pause.map { Pause(length: $0, since: now) } : nil
+            if isRefused, let asked, asked.end > state.pause?.end ?? asked.since { state.pause = asked }
             if !isRefused { state.repeats = min(budget, state.repeats + 0.1) }
         }
         return pause

@@ -4,16 +4,6 @@ import Testing
 
 @Suite("Two users of one store, by the command line")
 struct UserCommandTests {
-    /// A JSON Web Token of that user, as far as it can be read without its key.
-    private func token(_ subject: String, nonce: String) -> String {
-        func part(_ text: String) -> String {
-            Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-                .replacing("=", with: "")
-        }
-        return [part(#"{"alg":"HS256"}"#), part(#"{"iss":"here","sub":"\#(subject)","jti":"\#(nonce)"}"#), "c2ln"]
-            .joined(separator: ".")
-    }
-
     /// By what two sessions are told apart, and how one of them comes back with a new credential.
     private func sessions(_ way: String) -> (ann: [String: String], bob: [String: String], again: [String: String]) {
         switch way {
@@ -21,8 +11,8 @@ struct UserCommandTests {
             (["SLUICE_USER": "ann"], ["SLUICE_USER": "bob"], ["SLUICE_USER": "ann", "SLUICE_TOKEN": "new"])
         case "token":
             (
-                ["SLUICE_TOKEN": token("ann", nonce: "1")], ["SLUICE_TOKEN": token("bob", nonce: "1")],
-                ["SLUICE_TOKEN": token("ann", nonce: "2")]
+                ["SLUICE_TOKEN": readableToken("ann", nonce: "1")], ["SLUICE_TOKEN": readableToken("bob", nonce: "1")],
+                ["SLUICE_TOKEN": readableToken("ann", nonce: "2")]
             )
         default: (["SLUICE_TOKEN": "opaque-ann"], ["SLUICE_TOKEN": "opaque-bob"], ["SLUICE_TOKEN": "opaque-ann"])
         }

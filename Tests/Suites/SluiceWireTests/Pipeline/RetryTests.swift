@@ -129,8 +129,26 @@ struct RetryTests {
             let client = client(transport)
             #expect(try await client.send(read).status == 503)
             #expect(transport.requests.count == 1)
-            #expect(client.pace.asked?.length ?? .zero > .seconds(30))
+            #expect(client.pace.asked(.system)?.length ?? .zero > .seconds(30))
         }
+    }
+
+    @Test("a pause that a server asks for lasts, though it answers other requests, and though it then asks for less")
+    func otherAnswers() async throws {
+        let now = Mutex(Timestamp(ticks: 0))
+        let environment = SyncEnvironment(now: { now.withLock { $0 } }, makeID: { "" })
+        var options = quickOptions()
+        options.environment = environment
+        let transport = ScriptedTransport(
+            [.json(503, "", ["Retry-After": "60"]), .json(503, "", ["Retry-After": "40"])],
+            otherwise: .json(200, #"{"id":"1"}"#))
+        let client = client(transport, options: options)
+        #expect(try await client.send(read).status == 503)
+        #expect(try await client.send(read).status == 503)
+        #expect(try await client.send(read).status == 200)
+        #expect(client.pace.asked(environment)?.length == .seconds(60))
+        now.withLock { $0 = $0.advanced(by: .seconds(60)) }
+        #expect(client.pace.asked(environment) == nil)
     }
 
     @Test("a Retry-After that means nothing is none", arguments: ["-1", "soon", "", "1.5", "１２"])
@@ -140,7 +158,7 @@ struct RetryTests {
             [.json(503, "", ["Retry-After": field])], otherwise: .json(200, #"{"id":"1"}"#))
         let client = client(transport, options: quickOptions(pauses))
         #expect(try await client.send(read).status == 200)
-        #expect(pauses.all == [.milliseconds(500)] && client.pace.asked == nil)
+        #expect(pauses.all == [.milliseconds(500)] && client.pace.asked(.system) == nil)
     }
 
     @Test("when a server fails altogether, each request is soon sent once only, until it answers again")

@@ -26,7 +26,7 @@ struct SyncSchedulerTests {
 
         init(
             _ kind: StoreKind, store: (any LocalStore)? = nil, interval: Duration = .seconds(100),
-            filters: [any Filter] = []
+            filters: [any Filter] = [], tables: [String] = ["todos"]
         ) async throws {
             let environment = time.environment()
             var options = ClientOptions(retry: .never, environment: environment)
@@ -42,7 +42,8 @@ struct SyncSchedulerTests {
                 client: client, store: made, options: SyncOptions(commitLag: .zero, environment: environment))
             scheduler = SyncScheduler(
                 context,
-                SyncSchedule(pulls: [.init(Query("todos"), named: "all")], interval: interval, spread: .zero))
+                SyncSchedule(
+                    pulls: tables.map { .init(Query($0), named: "all") }, interval: interval, spread: .zero))
         }
 
         var requests: Int { answer.count.withLock { $0 } }
@@ -113,6 +114,46 @@ struct SyncSchedulerTests {
             #expect(next.requests == 0 && setup.requests == requests)
             next.time.pass(.seconds(1))
             #expect(await runs.next()?.error == nil)
+        }
+    }
+
+    @Test("a pause asked for by refused writes is kept, though the server answers reads in the same run")
+    func refusedWrites() async throws {
+        let setup = try await Setup(.memory)
+        let writes = Mutex(0)
+        setup.server.onRequest { request in
+            guard request.head.method == .post else { return .none }
+            writes.withLock { $0 += 1 }
+            return .answer(.json(503, "", ["Retry-After": "60"]))
+        }
+        let todos = try setup.context.table("todos")
+        try await todos.insert(["id": "1"])
+        try await setup.running { runs async throws in
+            #expect(await runs.next()?.pulls.count == 1)
+            #expect(await setup.time.pause() == .seconds(60))
+            try await todos.insert(["id": "2"])
+            setup.scheduler.syncNow()
+            setup.time.pass(.seconds(59))
+            #expect(writes.withLock { $0 } == 1)
+            setup.time.pass(.seconds(1))
+            _ = await runs.next()
+            #expect(writes.withLock { $0 } == 3)
+        }
+    }
+
+    @Test("a table for whose pull the server asks for a pause is the last of the next run, so that the others are pulled")
+    func refusedTable() async throws {
+        let setup = try await Setup(.memory, tables: ["bad", "good", "todos"])
+        setup.server.onRequest { request in
+            request.context.table == "bad" ? .answer(.json(503, "", ["Retry-After": "60"])) : .none
+        }
+        try await setup.running { runs async throws in
+            #expect(await runs.next()?.pulls.count == 0)
+            for _ in 0..<2 {
+                #expect(await setup.time.pause() == .seconds(60))
+                setup.time.pass(.seconds(60))
+                #expect(await runs.next()?.pulls.count == 2)
+            }
         }
     }
 

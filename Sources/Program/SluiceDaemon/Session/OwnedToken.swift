@@ -1,0 +1,47 @@
+internal import Sluice
+internal import Synchronization
+
+/// The tokens of a session, while they are of the session's user. A token of another owner is refused before anything is
+/// sent with it: a session's changes never go out in another's name.
+///
+/// The owner of a token is the one by which a session is named (``SessionUser``). Where the settings name the user, and
+/// for OAuth clients, it is the owner that the session's first token names, if it names one.
+final class OwnedToken: TokenProvider {
+    private let tokens: any TokenProvider
+    /// The user that each token has to give; nil where the user does not follow from the token.
+    private let user: String?
+    private let first = Mutex<String?>(nil)
+    private let isLeft = Mutex(false)
+
+    init(_ source: TokenSource, of user: String, isConfigured: Bool) {
+        tokens = source.provider()
+        let follows = if case .oauth = source { false } else { !isConfigured && !user.isEmpty }
+        self.user = follows ? user : nil
+    }
+
+    /// Whether a token of another user was met, whose own session can begin now.
+    var isOfOther: Bool { isLeft.withLock { $0 } }
+
+    func token() async throws -> String? { try owned(await tokens.token()) }
+
+    func refresh(refused: String?) async throws -> String? { try owned(await tokens.refresh(refused: refused)) }
+
+    func expiry(of token: String) async throws -> Timestamp? { try await tokens.expiry(of: token) }
+
+    private func owned(_ token: String?) throws -> String? {
+        guard let token else { return nil }
+        if let user {
+            guard !SessionUser.isUser(user, of: token) else { return token }
+            isLeft.withLock { $0 = true }
+        } else {
+            guard let owner = SessionUser.named(by: token) else { return token }
+            let isFirst = first.withLock { first in
+                if first == nil { first = owner }
+                return first?.hasSameBytes(as: owner) ?? true
+            }
+            guard !isFirst else { return token }
+        }
+        throw SluiceError(
+            .unauthorized, "the token is of another user now: nothing is sent with it in the name of this session's user")
+    }
+}

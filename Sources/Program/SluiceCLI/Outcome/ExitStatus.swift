@@ -84,7 +84,7 @@ enum ExitStatus: Int32 {
             case .brokenProtocol?: .brokenProtocol
             case .forbidden?: .unauthorized
             case .network?, .timeout?: .network
-            case .serverFailure? where status.map(AnswerStatus.isPassing) ?? false: .network
+            case .serverFailure?: status.map(AnswerStatus.isPassing) ?? false ? .network : .brokenProtocol
             default: .attention
             }
         }

@@ -96,14 +96,15 @@ public struct SyncQueue: Sendable {
     }
 
     /// Makes the next push try the parked and dead operations that match the filter again, with their groups.
-    /// Creations that are held as `maybeApplied` stay: each of them is a decision of its own, ``retry(_:)``.
+    /// Creations stay that may have made a row: those held as `maybeApplied`, and those that the server answered with
+    /// another record. Each of them is a decision of its own, ``retry(_:)``.
     ///
     /// - Returns: the number of held operations that match, other members of their groups not counted.
     @discardableResult
     public func retryAll(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
         try await context.shared.write(at: .localChange, context.options.environment) { writer in
             let queue = QueueWriter(writer)
-            let held = try queue.reader.all(filter).filter { $0.isHeld && !$0.isMaybeApplied }
+            let held = try queue.reader.all(filter).filter { $0.isHeld && !$0.mayMakeTwo }
             for var operation in held {
                 operation.revive()
                 try queue.put(operation)

@@ -40,6 +40,12 @@ extension PushItem {
             }
     }
 
+    /// Whether a newer record than the one on which the change was made is known.
+    func isMadeOnOlder(_ columns: PushColumns) -> Bool {
+        guard let known, !known.isNull, let version = base?[columns.version], !version.isNull else { return false }
+        return known != version
+    }
+
     /// Whether the record has a new version with the values that it had before an update.
     func isMadeAgain(_ record: JSON, _ columns: PushColumns) -> Bool {
         guard operation.kind == .update, let base, !isOld(record, columns) else { return false }

@@ -83,7 +83,11 @@ enum PushVerdict: Sendable, Hashable {
         case 424: return .skipped
         case let status where AnswerStatus.showsNothingDone(status):
             return .later(.serverFailure, uncertain: false)
-        case 400..<500: return .refused(SluiceError.Code(status: answer.status) ?? .rejected)
+        case 400..<500:
+            let code = SluiceError.Code(status: answer.status) ?? .rejected
+            // A server may check the values before the condition: made on an older record, they may be what it refuses.
+            if code == .rejected, operation.kind == .update, item.isMadeOnOlder(columns) { return .readBack }
+            return .refused(code)
         case 500...:
             // Only a wire that has read the row gives it with a failure.
             guard let record = answer.record, columns.id(record)?.isSame(as: operation.recordID) ?? false else {
@@ -106,6 +110,9 @@ enum PushVerdict: Sendable, Hashable {
         created: RecordID? = nil, remembers: Bool = false
     ) -> PushVerdict {
         if status == 409, isOtherReason(item, record, columns) { return .refused(.rejected) }
+        if SluiceError.Code(status: status) == .rejected, let record, item.isUnmoved(record, columns) {
+            return .refused(.rejected)
+        }
         guard let record else {
             switch item.operation.kind {
             // The list was answered, so the table exists.

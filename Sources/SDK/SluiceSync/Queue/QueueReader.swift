@@ -119,6 +119,15 @@ package struct QueueReader {
         return try store.records(matching: some).contains { $0["id"]?.string.map { !ids.contains($0) } ?? false }
     }
 
+    /// Returns the audit's newest entry of an edit of the record that a delete replaced before it was sent.
+    func folded(_ id: RecordID, in table: String) throws -> AuditEntry? {
+        let query = Query(
+            SyncTables.audit.name, filter: Self.equals("what", AuditEntry.folded),
+            order: [.init("at", descending: true)])
+        return try store.records(matching: query).lazy.map { try AuditEntry(record: $0) }
+            .first { $0.operation.recordID == id && $0.operation.table == table }
+    }
+
     /// Counts the operations of other users.
     func count(notOf user: String) throws -> Int {
         let ofOthers = QueryExpression.binary(

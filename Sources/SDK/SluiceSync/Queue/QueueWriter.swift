@@ -19,10 +19,11 @@ struct QueueWriter {
         try store.put(operation.row)
     }
 
-    package func remove(_ operation: TableOperation) throws {
+    /// - Parameter isNoted: as for ``put(_:isNoted:)``.
+    package func remove(_ operation: TableOperation, isNoted: Bool = true) throws {
         try store.delete([RecordID(operation.id)], from: TableOperation.schema.name)
         scope.removed()
-        try ChangeStamps.note(operation.recordID, in: operation.table, store)
+        if isNoted { try ChangeStamps.note(operation.recordID, in: operation.table, store) }
     }
 
     /// Merges later edits into the record's first operation if that is held, and returns the record's operations. None

@@ -209,6 +209,12 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// Whether it is held because it may have made a row that cannot be found.
     var isMaybeApplied: Bool { isHeld && failure?.reason == .maybeApplied }
 
+    /// Whether to send it again may make a second row: its first send may have made one that cannot be found, or one
+    /// under another id.
+    var mayMakeTwo: Bool {
+        isMaybeApplied || isHeld && kind == .insert && isUncertain && failure?.reason == .brokenProtocol
+    }
+
     /// Makes it ready to be sent again, in any state.
     mutating func revive() {
         state = .pending

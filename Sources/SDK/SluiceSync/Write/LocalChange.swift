@@ -69,6 +69,7 @@ struct LocalChange: Sendable {
 
     /// Carries out the change on the record with its id, or else on the one with the server's spelling of it.
     func spelled<Result>(in store: any StoreReader, _ carryOut: (LocalChange) throws -> Result) throws -> Result {
+        if kind == .undelete, let insert = try insertAgain(in: store) { return try carryOut(insert) }
         if kind == .insert || kind == .undelete { return try carryOut(respelled(in: store) ?? self) }
         do {
             return try carryOut(self)
@@ -76,6 +77,21 @@ struct LocalChange: Sendable {
             guard let change = try respelled(in: store) else { throw error }
             return try carryOut(change)
         }
+    }
+
+    /// Returns the insert that a delete took back before it was sent, in place of the undelete; nil where there was none.
+    /// The server never had the record, since no operation on it was completed. The audit has the insert.
+    private func insertAgain(in store: any StoreReader) throws -> LocalChange? {
+        let queue = QueueReader(store)
+        guard try store.record(recordID, in: table) == nil, try queue.all(on: recordID, in: table).isEmpty,
+            try queue.state(of: recordID, in: table) == nil,
+            try store.record(ChangeStamps.id(of: recordID, in: table), in: ChangeStamps.schema.name) == nil,
+            let newest = try queue.folded(recordID, in: table),
+            newest.operation.kind == .insert, let record = newest.local
+        else { return nil }
+        return LocalChange(
+            .insert, recordID, in: table, content: record, options: options, group: group, user: user,
+            systemColumns: systemColumns, localOnly: localOnly, namesKeys: namesKeys)
     }
 
     /// Returns the change with another spelling of its id, if only that spelling has a record or an operation; else
@@ -169,7 +185,9 @@ struct LocalChange: Sendable {
                 try queue.put(revived(newest, as: .delete))
                 break
             }
-            try queue.remove(newest)
+            // A record that never left this machine is in no page, and an undelete makes it again.
+            let isUnknown = newest.kind == .insert && !newest.wasSent && state == nil
+            try queue.remove(newest, isNoted: !isUnknown)
             let ahead = queued.dropLast().last
             if ahead == nil { try queue.removeState(of: recordID, in: table) }
             return try write(

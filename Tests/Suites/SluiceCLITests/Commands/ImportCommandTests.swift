@@ -40,6 +40,31 @@ import Testing
         ]
     }
 
+    @Test("the lines that sluice sql prints of a whole table are the same records, in another store too")
+    func fromSQL() async throws {
+        try await withScratch { scratch in
+            let config = try scratch.write("sync.yaml", Self.declared)
+            let other = scratch.file("other.db")
+            let records = [
+                #"{"id":"a","title":"one","year":1999,"score":9007199254740993,"more":{"x":[1,2]},"cast":["b"]}"#,
+                #"{"id":"b","title":"7","extra":null,"won":true}"#, #"{"id":"c","year":null}"#,
+            ]
+            for record in records {
+                let made = try await Program.sluice("insert", "movies", record, "--store", other, "--config", config)
+                #expect(made.status == 0, "\(made)")
+            }
+            let printed = try await Program.sluice("sql", "SELECT * FROM movies", "--store", other, "--json")
+            let result = try await run("-", "--format", "jsonl", "--config", config, scratch: scratch, input: printed.output)
+            #expect(result.status == 0, "\(result) \(printed)")
+            // A property that is missing is null in SQL.
+            func values(_ records: [JSON]?) -> [JSON] {
+                (records ?? []).map { JSON(members: ($0.members ?? []).filter { !$0.value.isNull }) }
+            }
+            let before = try await Program.sluice("query", "movies", "--orderby", "id", "--store", other, "--json")
+            #expect(try await values(self.records(scratch)) == values(before.json["items"]?.elements))
+        }
+    }
+
     @Test("lines of JSON become records that wait for the next push, each number digit for digit")
     func lines() async throws {
         try await withServer(tables: "{ movies: {} }") { server, scratch in

@@ -87,6 +87,29 @@ struct FoldedEditTests {
         #expect(try await folded(device) == [2])
     }
 
+    @Test("an undelete of it makes it again, however often, and as it was last", arguments: StoreKind.allCases)
+    func madeAgain(_ kind: StoreKind) async throws {
+        let device = try await Device(kind)
+        try await device.todos.insert(["id": "other", "n": 1])
+        try await device.todos.insert(["id": "a", "n": 1])
+        for n in 2...3 {
+            try await device.todos.update(["id": "a", "n": JSON(Int64(n))])
+            try await device.todos.delete(id: "a")
+            try await device.todos.undelete(id: "a")
+            #expect(try await device.local("a") == ["id": "a", "n": JSON(Int64(n))])
+        }
+        #expect(try await device.queue() == ["insert other pending", "insert a pending"])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == 3 && device.server.calls.count == 2)
+        // Once the server has had it, its own tombstone is restored.
+        try await device.todos.delete(id: "a")
+        #expect(try await device.context.push().isClean)
+        try await device.todos.undelete(id: "a")
+        #expect(try await device.queue() == ["undelete a pending"])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == 3)
+    }
+
     @Test("a discard of the delete, an undo, and a purge leave the edit in the audit", arguments: StoreKind.allCases)
     func givenUp(_ kind: StoreKind) async throws {
         for way in ["discard", "undo", "purge", "insert"] {

@@ -201,8 +201,9 @@ extension ImportFile {
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
             return try Self.at(lines.number) {
                 do {
-                    let content = try JSON(parsing: line)
+                    var content = try JSON(parsing: line)
                     guard content.kind == .object else { throw Self.refusal("a line has to be one JSON object") }
+                    content = Self.unfolded(content)
                     try CSVColumn.check(content, of: declared, idColumn: idColumn ?? "id")
                     return (content, lines.number, line.count)
                 } catch let error as JSONParseError {
@@ -213,6 +214,17 @@ extension ImportFile {
             }
         }
         return nil
+    }
+
+    /// Returns the record of a line that `sluice sql --json` may have printed: the members of `_extra` are properties of
+    /// it, and take precedence over columns that cannot hold their values.
+    private static func unfolded(_ line: JSON) -> JSON {
+        let extra = PropertyName("_extra")
+        guard let value = line[extra], value.isNull || value.kind == .object else { return line }
+        var record = line
+        record[extra] = nil
+        for (name, member) in value.members ?? [] { record[name] = member }
+        return record
     }
 
     private func nextLine() throws -> [UInt8]? {

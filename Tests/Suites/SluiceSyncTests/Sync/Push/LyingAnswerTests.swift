@@ -34,6 +34,10 @@ struct LyingAnswerTests {
         let failure = try #require(try await device.context.push().failures.first)
         #expect(failure.state == .parked && failure.isUncertain)
         #expect(failure.failure?.message.contains("another record, 17") == true, "\(failure)")
+        // It would be made a second time.
+        #expect(try await device.context.queue.retryAll() == 0)
+        try await device.context.queue.retry(failure.id)
+        #expect(try await device.queue() == ["insert mine pending"])
     }
 
     @Test("an insert answered with its own place and no body is done, where the record is there")

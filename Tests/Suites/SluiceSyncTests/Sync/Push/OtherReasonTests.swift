@@ -1,3 +1,4 @@
+import HTTPTypes
 import SluiceCore
 import SluiceTestSupport
 import Testing
@@ -66,5 +67,53 @@ struct OtherReasonTests {
         }
         _ = try await device.context.push()
         #expect(try await device.queue() == ["insert a pending"])
+    }
+
+    /// A server that checks each record before the condition: `low` must be less than `high`.
+    private func checking(_ device: Device) {
+        device.server.onRequest { request in
+            guard request.head.method == .put, let body = try? request.body.json,
+                let low = body["low"]?.int, let high = body["high"]?.int, low >= high
+            else { return .none }
+            return .answer(.model(400, ["error": "low must be less than high"]))
+        }
+    }
+
+    @Test(
+        "a record replaced on an older one than is known is a conflict, though the server refuses its values first",
+        arguments: [true, false])
+    func refusedValues(isPulled: Bool) async throws {
+        let device = try await Device(.memory, handlers: [FieldMerge()], dialect: .datasync)
+        device.server.seed("todos", [["id": "a", "low": 1, "high": 5]])
+        try await device.todos.pull()
+        try await device.todos.update(["id": "a", "low": 7])
+        checking(device)
+        if !isPulled { #expect(try await device.context.push().failures.first?.failure?.code == "rejected") }
+        device.server.seed("todos", [["id": "a", "low": 1, "high": 9]])
+        try await device.todos.pull()
+        for operation in try await device.context.queue.operations() where operation.state == .parked {
+            try await device.context.queue.retry(operation.id)
+        }
+        let result = try await device.context.push()
+        #expect(result.isClean && result.applied == 1, "\(result)")
+        #expect(device.remote("a")?["low"] == 7 && device.remote("a")?["high"] == 9)
+    }
+
+    @Test("values that are refused on the newest record too are held for them, and sent once more for it")
+    func refusedForGood() async throws {
+        let device = try await Device(.memory, policy: .clientWins, dialect: .datasync)
+        device.server.seed("todos", [["id": "a", "low": 1, "high": 5]])
+        try await device.todos.pull()
+        try await device.todos.update(["id": "a", "low": 7])
+        checking(device)
+        device.server.seed("todos", [["id": "a", "low": 2, "high": 5]])
+        // The pull pushes first.
+        try await device.todos.pull()
+        let held = try #require(try await device.context.queue.operations().first)
+        #expect(held.state == .parked && writes(device) == 1)
+        try await device.context.queue.retry(held.id)
+        let result = try await device.context.push()
+        #expect(result.failures.first?.failure?.message == "low must be less than high", "\(result)")
+        #expect(result.failures.first?.state == .parked && writes(device) == 3)
     }
 }

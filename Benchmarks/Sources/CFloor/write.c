@@ -56,19 +56,24 @@ static int write_one(sqlite3_stmt *record, sqlite3_stmt *operation, long number)
     return sqlite3_step(operation) != SQLITE_DONE || sqlite3_reset(operation) ? SQLITE_ERROR : SQLITE_OK;
 }
 
-long cfloor_write(long count, const char *path, char *reason, size_t capacity) {
+long cfloor_write(long count, long step, const char *path, char *reason, size_t capacity) {
     sqlite3 *database = NULL;
     sqlite3_stmt *record = NULL, *operation = NULL;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     long written = -1;
     if (sqlite3_open_v2(path, &database, flags, NULL) == SQLITE_OK &&
         sqlite3_exec(database, schema, NULL, NULL, NULL) == SQLITE_OK &&
-        sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
         sqlite3_prepare_v3(database, insert_record, -1, SQLITE_PREPARE_PERSISTENT, &record, NULL) == SQLITE_OK &&
         sqlite3_prepare_v3(database, insert_operation, -1, SQLITE_PREPARE_PERSISTENT, &operation, NULL) == SQLITE_OK) {
         long number = 0;
-        while (number < count && write_one(record, operation, number) == SQLITE_OK) number++;
-        if (number == count && sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) == SQLITE_OK) written = count;
+        int failed = 0;
+        while (number < count && !failed) {
+            failed = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+            for (long last = number + step; number < last && number < count && !failed; number++)
+                failed = write_one(record, operation, number);
+            failed = failed || sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
+        }
+        if (!failed) written = count;
     }
     if (written < 0) snprintf(reason, capacity, "%s", database ? sqlite3_errmsg(database) : "no memory");
     sqlite3_finalize(record);

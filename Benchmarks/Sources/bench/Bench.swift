@@ -68,7 +68,10 @@ enum Bench {
                     try await PullRuns.sluice(pages: first, database: second, encryption: ReadRuns.encryption())
                 }
             case "inserts": try await Measurement.of { try await WriteRuns.inserts(count, database: second) }
-            case "write-floor": try await Measurement.of { try WriteRuns.floor(count, database: second) }
+            case "write-floor": try await Measurement.of { try WriteRuns.floor(count, step: count, database: second) }
+            case "single": try await Measurement.of { try await WriteRuns.single(count, database: second) }
+            case "single-floor": try await Measurement.of { try WriteRuns.floor(count, step: 1, database: second) }
+            case "push-floor": try await Measurement.of { try WriteRuns.pushFloor(second) }
             case "push": try await Measurement.of { try await WriteRuns.push(second) }
             case "reads": try await ReadRuns.points(count, database: second, nil)
             case "encrypted-reads": try await ReadRuns.points(count, database: second, ReadRuns.encryption())

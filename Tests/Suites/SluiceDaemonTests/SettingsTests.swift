@@ -106,6 +106,18 @@ import Testing
         #expect(settings.pulls.first?.query.filter != nil)
     }
 
+    @Test("settings of OData are warned of where the wire is none of OData, and used where it is")
+    func odataOfOtherWires() throws {
+        let services = ["odata: { remembers-requests: true }", "tables: { a: { odata: { updated-at: Changed } } }"]
+        for (dialect, count) in [("azure-v2", 1), ("odata-v4", 0)] {
+            for text in services {
+                let file = try file("dialect: \(dialect)\n\(text)\n")
+                let settings = try ClientSettings(file, Settings(file, environment: [:]), environment: [:])
+                #expect(settings.warnings.count == count, "\(dialect) \(text): \(settings.warnings)")
+            }
+        }
+    }
+
     @Test("paths are the file's, the working folder's, or what the service manager hands over")
     func paths() throws {
         let file = try file("token-file: credential:token\nstore: a.db\n")

@@ -10,10 +10,16 @@
 long cfloor_pull(const char *directory, const char *database, char *reason, size_t capacity);
 
 /// Inserts `count` records and an operation for each into the tables of a new database at `database`: two prepared
-/// statements, one transaction.
+/// statements, `step` records in a transaction.
 ///
 /// Returns the number of records, or -1 with the reason in `reason`.
-long cfloor_write(long count, const char *database, char *reason, size_t capacity);
+long cfloor_write(long count, long step, const char *database, char *reason, size_t capacity);
+
+/// Pushes the operations of a store of the engine's own, whose table is that of ``cfloor_write``: in pages of a hundred,
+/// each read, written down, sent to a server within this function as one document, and settled, in three transactions.
+///
+/// Returns the number of operations, or -1 with the reason in `reason`.
+long cfloor_push(const char *database, char *reason, size_t capacity);
 
 /// Steps the statement `select` of the database `times` times and writes its rows as a JSON array, each time anew.
 ///

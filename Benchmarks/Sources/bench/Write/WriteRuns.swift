@@ -20,6 +20,15 @@ enum WriteRuns {
         try await store.close()
     }
 
+    /// Inserts so many records, each in a transaction of its own.
+    static func single(_ count: Int, database: String) async throws {
+        let store = try SQLiteStore(path: database, options: .init(durability: .normal))
+        let context = try await SyncContext(store: store, tables: [schema])
+        let items = try context.table(schema.name)
+        for number in 0..<count { try await items.insert(record(number)) }
+        try await store.close()
+    }
+
     /// The record of that number.
     static func record(_ number: Int) -> JSON {
         [
@@ -28,9 +37,14 @@ enum WriteRuns {
         ]
     }
 
-    /// The same rows by two prepared statements.
-    static func floor(_ count: Int, database: String) throws {
-        try PullRuns.withReason { cfloor_write(count, database, $0, $1) }
+    /// The same rows by two prepared statements, so many in a transaction.
+    static func floor(_ count: Int, step: Int, database: String) throws {
+        try PullRuns.withReason { cfloor_write(count, step, database, $0, $1) }
+    }
+
+    /// The push of a store that ``inserts(_:database:)`` has filled, by the statements and documents that it needs.
+    static func pushFloor(_ database: String) throws {
+        try PullRuns.withReason { cfloor_push(database, $0, $1) }
     }
 
     /// Sends what waits in the queue to a server that answers at once.

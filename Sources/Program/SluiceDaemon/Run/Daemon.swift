@@ -249,7 +249,7 @@ public actor Daemon: Service {
     /// Listeners are made once: their settings need a restart.
     private static func isFixed(_ key: String) -> Bool {
         key.hasPrefix("control.") || key.hasPrefix("gateway.") || key.hasPrefix("inspector.") || key.hasPrefix("log.")
-            || key.hasPrefix("tracing.") || key == "watch"
+            || key.hasPrefix("tracing.") || key == "metrics.port" || key == "watch"
     }
 
     /// Claims the stores that are not held yet, and those that lost their hold because its file was removed.

@@ -84,7 +84,8 @@ package struct ClientSettings: Sendable {
             let odata = try shapes.odata()
             (dialect, warnings) = (.odata(version, odata.settings), odata.warnings)
         } else {
-            (dialect, warnings) = (Dialect.known.first { $0.name == wire } ?? .azureV2, [])
+            dialect = Dialect.known.first { $0.name == wire } ?? .azureV2
+            warnings = try shapes.hasOData() ? ["odata: has no effect with the dialect \(dialect.name)"] : []
         }
         migrations = try shapes.migrations()
         pulls = try shapes.pulls(tables, localOnly)

@@ -120,14 +120,10 @@ package final class OAuthToken: TokenProvider {
 
     /// Replaces the file atomically with a rotated refresh token: without it the next start could get no token.
     private static func replace(_ path: String, with token: String) throws {
-        let new = "\(path).new"
         do throws(SystemFailure) {
-            // One of an interrupted write.
-            unlink(new)
-            let file = try OpenFile(new, [.writing, .new])
-            try file.write(Array(token.utf8))
-            try file.sync()
-            guard rename(new, path) == 0 else { throw .last("rename") }
+            let draft = try FileDraft(of: path, isReplacing: true)
+            try draft.file.write(Array(token.utf8))
+            try draft.finish()
         } catch {
             throw SluiceError(.unauthorized, "the new refresh token cannot be written to \(PlainText.line(path))")
         }

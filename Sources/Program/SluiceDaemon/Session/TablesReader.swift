@@ -35,6 +35,12 @@ struct TablesReader {
         return reader
     }
 
+    /// Whether there is a setting of OData, of the endpoint or of a table.
+    func hasOData() throws -> Bool {
+        try shapes.odata != nil
+            || shapes.tables?.entries().contains { _, node in try node.members(Self.members)["odata"] != nil } ?? false
+    }
+
     private static let members = ["columns", "indexes", "local", "odata"]
 
     func migrations() throws -> [StoreMigration] { try MigrationReader.migrations(shapes.migrations) }

@@ -4,7 +4,8 @@
     internal import Darwin
 #endif
 
-/// A new file in the making: it has its name only with everything in it, on the disk. No file of that name is replaced.
+/// A new file in the making: it has its name only with everything in it, on the disk. A file of that name is replaced only
+/// on request, and then at once.
 ///
 /// It is written beside its name. A process that ends in the midst leaves the draft, which the next one uses.
 package final class FileDraft: Sendable {
@@ -15,14 +16,16 @@ package final class FileDraft: Sendable {
     /// The draft, open for reading and writing.
     package let file: OpenFile
     private let name: String
+    private let isReplacing: Bool
 
     /// Begins a file that only its owner may read.
     ///
-    /// - Throws: ``SystemFailure`` of code `EEXIST` if there is a file of that name, `EBUSY` if another draft of it is in
-    ///   the making.
-    package init(of name: String) throws(SystemFailure) {
-        (self.name, path) = (name, name + Self.suffix)
-        guard FileStatus(name) == nil else { throw SystemFailure("open", code: EEXIST) }
+    /// - Parameter isReplacing: whether it may take the place of a file of that name.
+    /// - Throws: ``SystemFailure`` of code `EEXIST` if there is a file of that name that it may not replace, `EBUSY` if
+    ///   another draft of it is in the making.
+    package init(of name: String, isReplacing: Bool = false) throws(SystemFailure) {
+        (self.name, path, self.isReplacing) = (name, name + Self.suffix, isReplacing)
+        guard isReplacing || FileStatus(name) == nil else { throw SystemFailure("open", code: EEXIST) }
         file = try OpenFile(path, [.updating, .creating, .withoutLinks, .filesOnly])
         // The one who claimed it before may just have finished it.
         guard try file.claim(), file.isAt(path) else { throw SystemFailure("flock", code: EBUSY) }
@@ -34,7 +37,7 @@ package final class FileDraft: Sendable {
     package func finish() throws(SystemFailure) {
         try file.sync()
         guard file.isAt(path) else { throw SystemFailure("rename", code: ENOENT) }
-        guard FileStatus(name) == nil else { throw SystemFailure("rename", code: EEXIST) }
+        guard isReplacing || FileStatus(name) == nil else { throw SystemFailure("rename", code: EEXIST) }
         guard rename(path, name) == 0 else { throw .last("rename") }
         let slash = name.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { $0 == name.startIndex ? "/" : String(name[..<$0]) } ?? "."

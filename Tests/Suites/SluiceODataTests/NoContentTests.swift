@@ -42,6 +42,17 @@ struct NoContentTests {
         #expect(try await context.table("Orders").lookup(id: "1")?["Text"] == "mine")
     }
 
+    @Test("a row with another's new tag and nothing of what was sent does not count as done", arguments: ["", "2"])
+    func untaken(other: String) async throws {
+        // A service that answers so without taking the change; or it answers for another's.
+        let (context, _) = try await device([.json(204, ""), Self.row("W/\"2\"", #","Text":"theirs\#(other)","Size":0"#)])
+        try await context.table("Orders").update(["id": "1", "Text": "mine"])
+        let result = try await context.push()
+        #expect(result.applied == 0 && !result.isClean)
+        #expect(try await context.queue.operations().first?.failure?.code == "conflict")
+        #expect(try await context.table("Orders").lookup(id: "1")?["Text"] == "mine")
+    }
+
     @Test("a later edit is made on the row as it was known, so the service refuses it where another's would be lost")
     func laterEdit() async throws {
         let (context, fixture) = try await device([

@@ -9,6 +9,22 @@ import Testing
 struct ODataChangeTests {
     private static let tag = #"W/"datetime'2026-11-23T10%3A00%3A01.416000'""#
 
+    @Test(
+        "a row that the service makes under a key of its own, which its metadata does not say, is made once",
+        arguments: ["Location", "OData-EntityId", "body"], [201, 204])
+    func madeElsewhere(_ way: String, _ status: Int) async throws {
+        let made = ScriptedTransport.Step.row("100", "W/\"1\"", #","Text":"mine""#, status: way == "body" ? 201 : 200)
+        let answer = ScriptedTransport.Step.json(status, "", [way: "http://odata.example/svc/Orders('100')"])
+        let fixture = try ODataFixture(.v4, nil, way == "body" ? [made] : [answer, made])
+        let context = try await SyncContext(client: fixture.client, store: MemoryStore(), tables: [])
+        let orders = try context.table("Orders")
+        try await orders.insert(["id": "mine", "Text": "mine"])
+        #expect(try await context.push().isClean)
+        #expect(fixture.sent.filter { $0.hasPrefix("POST") }.count == 1, "\(fixture.sent)")
+        #expect(try await orders.lookup(id: "100")?["Text"] == "mine")
+        #expect(try await orders.lookup(id: "mine") == nil)
+    }
+
     @Test("a version is the whole tag, and goes back as it came", arguments: [ODataVersion.v2, .v4])
     func tags(_ version: ODataVersion) async throws {
         let fixture = try ODataFixture(

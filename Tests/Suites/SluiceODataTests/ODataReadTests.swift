@@ -113,6 +113,22 @@ struct ODataReadTests {
         #expect(fixture.field("Prefer", of: 1) == "odata.maxpagesize=1")
     }
 
+    @Test("a pull goes on behind the last row that it has, and not by a link that counts rows from the first")
+    func pulledPages() async throws {
+        let fixture = try ODataFixture(
+            .v4, nil,
+            [
+                .json(200, #"{"value":[{"Number":"1"},{"Number":"2"}],"@odata.nextLink":"Orders?$skip=2"}"#),
+                // The order is checked first.
+                .json(200, #"{"value":[{"Number":"2"},{"Number":"1"}]}"#),
+                .json(200, #"{"value":[{"Number":"3"}]}"#), .json(200, #"{"value":[]}"#), .json(200, #"{"value":[]}"#),
+            ])
+        let context = try await SyncContext(client: fixture.client, store: MemoryStore(), tables: [])
+        #expect(try await context.table("Orders").pull().stored == 3)
+        #expect(!fixture.sent.contains { $0.contains("skip=2") }, "\(fixture.sent)")
+        #expect(fixture.sent.contains { $0.contains("Number%20gt%20'2'") }, "\(fixture.sent)")
+    }
+
     @Test(
         "a filter is written in the words of each version, with %20 for a space",
         arguments: [

@@ -42,7 +42,9 @@ enum DaemonReport {
             guard let count = json?[key]?.int, count > 0 else { return nil }
             return "\(Plain.count(Int(count))) \(word)"
         }
-        return parts.isEmpty ? "nothing waits" : parts.joined(separator: ", ")
+        let others = json?["ofOthers"]?.int ?? 0
+        let rest = others > 0 ? ["\(Plain.count(Int(others))) of these of another user"] : []
+        return parts.isEmpty ? "nothing waits" : (parts + rest).joined(separator: ", ")
     }
 
     private static func words(_ run: JSON) -> String {

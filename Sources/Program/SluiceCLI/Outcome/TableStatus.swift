@@ -9,6 +9,10 @@ struct TableStatus {
     let waiting: Int
     /// The number of changes that wait for a decision.
     let held: Int
+    /// The number of changes that wait for another user's push.
+    let ofOthers: Int
+    /// Whether the table stays on this machine.
+    let staysHere: Bool
     /// The progress of each pulled query.
     let cursors: [SyncStatus.CursorStatus]
 
@@ -19,16 +23,19 @@ struct TableStatus {
         return try await context.store.read { reader in
             // A context gives no access to the engine's own tables.
             let names = Set(configured + (try reader.tables().map(\.name))).filter { (try? context.table($0)) != nil }
-            func count(_ table: String, _ states: [TableOperation.State]) throws -> Int {
+            func operations(_ table: String, _ states: [TableOperation.State]) -> Query {
                 let state = column("state").isIn(states.map { QueryTerm($0.rawValue) })
-                return try reader.count(
-                    matching: Query("sluice_operations").where(column("table") == QueryTerm(table) && state))
+                return Query("sluice_operations").where(column("table") == QueryTerm(table) && state)
             }
             return try names.sorted().map { name in
-                TableStatus(
+                let waiting = operations(name, [.pending, .inFlight])
+                let others = column("user") != nil && column("user") != QueryTerm(context.options.user)
+                let ofOthers = try reader.count(matching: waiting.where(others))
+                return TableStatus(
                     name: name, rows: try reader.count(matching: Query(name)),
-                    waiting: try count(name, [.pending, .inFlight]), held: try count(name, [.parked, .dead]),
-                    cursors: cursors.filter { $0.table == name })
+                    waiting: try reader.count(matching: waiting) - ofOthers,
+                    held: try reader.count(matching: operations(name, [.parked, .dead])), ofOthers: ofOthers,
+                    staysHere: context.localOnly.tables.contains(name), cursors: cursors.filter { $0.table == name })
             }
         }
     }
@@ -59,14 +66,16 @@ struct TableStatus {
     }
 
     /// Whether the table has no queued change.
-    var isSettled: Bool { waiting + held == 0 }
+    var isSettled: Bool { waiting + held + ofOthers == 0 }
 
     var text: String {
         var parts = [Plain.count(rows, "row")]
         if waiting > 0 { parts.append("\(Plain.count(waiting, "change")) waiting") }
         if held > 0 { parts.append("\(Plain.count(held, "change")) held for a decision") }
+        if ofOthers > 0 { parts.append("\(Plain.count(ofOthers, "change")) of another user") }
         if let lastPull { parts.append("last pulled \(lastPull)") }
-        return "\(name): \(parts.joined(separator: ", ")); the next sync \(next)"
+        let rest = staysHere ? "it stays on this machine" : "the next sync \(next)"
+        return "\(name): \(parts.joined(separator: ", ")); \(rest)"
     }
 
     /// The next work of `sluice sync` on the table.

@@ -100,10 +100,11 @@ package enum Examination {
     private static func queue(_ context: SyncContext) async throws -> [Finding] {
         let status = try await context.status()
         let held = status.parked + status.dead
+        let others = status.ofOthers > 0 ? " (\(status.ofOthers) for another user's push)" : ""
         var findings = [
             held == 0
                 ? Finding(
-                    .queue, "queue", .good, "\((status.pending + status.inFlight).counted("change")) waiting, none held"
+                    .queue, "queue", .good, "\((status.pending + status.inFlight).counted("change")) waiting\(others), none held"
                 )
                 : Finding(
                     .queue, "queue", .fault, "\(held.counted("change")) held for a decision",

@@ -16,6 +16,8 @@ final class Installation: Sendable {
     private let followsNetwork: Bool
     private let followers: [ChangeFollower]
     private let task = Mutex<Task<Void, Never>?>(nil)
+    /// Whether the schedule has ended.
+    private let hasEnded = Mutex(false)
     /// The number of the gateway's requests in progress, and whether new ones are refused.
     private let requests = Mutex<(count: Int, isEnding: Bool)>((0, false))
     /// The last run that ended, and the last that sent something.
@@ -37,6 +39,7 @@ final class Installation: Sendable {
         additions.metrics = instruments.metrics
         additions.scheduleHooks = [gate]
         additions.runsFixtures = true
+        additions.owners = instruments.owners
         additions.keepsInputs = instruments.inspection != nil
         let timeline = instruments.inspection?.timeline.filter(endpoint: settings.name)
         additions.filters = { [tracer = instruments.tracer] plugins in
@@ -118,6 +121,7 @@ final class Installation: Sendable {
                 do { try await service.run() } catch { if !Task.isCancelled { failed(error) } }
                 group.cancelAll()
             }
+            hasEnded.withLock { $0 = true }
         }
         task.withLock { $0 = work }
     }
@@ -160,11 +164,24 @@ final class Installation: Sendable {
     }
 
     /// Starts a run and waits for its end.
+    ///
+    /// - Throws: ``SluiceError`` of code `cancelled` if the daemon or this installation ends first.
     func syncNow() async throws -> ScheduledRun {
         let runs = service.scheduler.runs
         service.scheduler.syncNow()
-        for await run in runs.cancelOnGracefulShutdown() { return run }
-        throw SluiceError(.cancelled, "the daemon ends")
+        return try await withThrowingTaskGroup(of: ScheduledRun?.self) { group in
+            group.addTask {
+                for await run in runs.cancelOnGracefulShutdown() { return run }
+                throw SluiceError(.cancelled, "the daemon ends")
+            }
+            group.addTask { [self] in
+                repeat { try await Task.sleep(for: .milliseconds(100)) } while !hasEnded.withLock({ $0 })
+                throw SluiceError(.cancelled, "the session has ended, and another one took its place: ask again")
+            }
+            defer { group.cancelAll() }
+            while let run = try await group.next() { if let run { return run } }
+            throw SluiceError(.cancelled, "the daemon ends")
+        }
     }
 }
 

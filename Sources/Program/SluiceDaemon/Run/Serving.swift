@@ -12,6 +12,8 @@ struct Instruments: Sendable {
     var inspection: Inspection?
     /// The queue of spans to export; nil if none are exported.
     var tracer: ExportTracer?
+    /// The owners of the tokens that were used for users.
+    let owners = TokenOwners()
 }
 
 /// All endpoints of one configuration. A reload builds a new value and replaces the previous one as a whole.

@@ -26,6 +26,8 @@ package struct ClientSession: Sendable {
         package var scheduleHooks: [any ScheduleHook] = []
         /// Whether the plugins' fixtures run before the plugins serve.
         package var runsFixtures = false
+        /// The owners of the tokens that were used for users.
+        package var owners = TokenOwners()
         /// Whether the inputs and answers of plugins are kept in memory with their decisions.
         package var keepsInputs = false
 
@@ -106,7 +108,11 @@ package struct ClientSession: Sendable {
             let plugins =
                 asksPlugins ? try await settings.plugins?.load(for: settings, store, transport, additions) : nil
             let user = try await user(settings, store, usesNetwork: connection != nil)
-            let token = settings.token.map { OwnedToken($0, of: user, isConfigured: settings.user != nil) }
+            let token = settings.token.map { 
+                OwnedToken(
+                    $0, of: user, isConfigured: settings.user != nil, store: settings.store ?? "",
+                    owners: additions.owners)
+            }
             let client = connection.map {
                 var options = $0.options
                 options.tokenProvider = token
@@ -127,6 +133,11 @@ package struct ClientSession: Sendable {
             let context = try await SyncContext(
                 client: client, store: store, tables: settings.tables, migrations: settings.migrations,
                 options: options)
+            let shared = Set(settings.tables.map(\.name)).subtracting(settings.localOnly.tables)
+            for table in shared.intersection(context.localOnly.tables).sorted() {
+                options.logger.warning(
+                    "the table \(table) stays on this machine: the store was opened with local: true for it, which it keeps")
+            }
             return ClientSession(
                 context: context, settings: settings, plugins: plugins, transport: transport, store: store,
                 token: token)

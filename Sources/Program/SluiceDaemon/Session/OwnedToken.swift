@@ -5,15 +5,18 @@ internal import Synchronization
 /// sent with it: a session's changes never go out in another's name.
 ///
 /// The owner of a token is the one by which a session is named (``SessionUser``). Where the settings name the user, and
-/// for OAuth clients, it is the owner that the session's first token names, if it names one.
+/// for OAuth clients, it is the owner that the first token names, if it names one (``TokenOwners``).
 final class OwnedToken: TokenProvider {
     private let tokens: any TokenProvider
     /// The user that each token has to give; nil where the user does not follow from the token.
     private let user: String?
-    private let first = Mutex<String?>(nil)
+    /// Whether an owner is that of the first token.
+    private let isFirst: @Sendable (String) -> Bool
     private let isLeft = Mutex(false)
 
-    init(_ source: TokenSource, of user: String, isConfigured: Bool) {
+    init(_ source: TokenSource, of user: String, isConfigured: Bool, store: String = "", owners: TokenOwners = TokenOwners())
+    {
+        isFirst = { owners.isFirst($0, for: user, of: store) }
         tokens = source.provider()
         let follows = if case .oauth = source { false } else { !isConfigured && !user.isEmpty }
         self.user = follows ? user : nil
@@ -35,11 +38,7 @@ final class OwnedToken: TokenProvider {
             isLeft.withLock { $0 = true }
         } else {
             guard let owner = SessionUser.named(by: token) else { return token }
-            let isFirst = first.withLock { first in
-                if first == nil { first = owner }
-                return first?.hasSameBytes(as: owner) ?? true
-            }
-            guard !isFirst else { return token }
+            guard !isFirst(owner) else { return token }
         }
         throw SluiceError(
             .unauthorized, "the token is of another user now: nothing is sent with it in the name of this session's user")

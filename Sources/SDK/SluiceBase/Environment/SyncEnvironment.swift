@@ -118,16 +118,21 @@ package final class UUIDv7Source: Sendable {
     /// Returns a new id, larger than all earlier ones of this source.
     package func next(at time: Timestamp) -> String {
         var generator = SystemRandomNumberGenerator()
-        return next(at: time, using: &generator)
+        // The system is asked once for an id, and once more where it is the first of its millisecond.
+        return next(at: time, low: generator.next()) { UInt16(truncatingIfNeeded: generator.next() as UInt64) & 0x7FF }
     }
 
     package func next(at time: Timestamp, using generator: inout some RandomNumberGenerator) -> String {
-        let now = UInt64(max(0, time.ticks / 10_000)) & 0xFFFF_FFFF_FFFF
         let fresh = UInt16.random(in: 0..<0x800, using: &generator)
+        return next(at: time, low: UInt64.random(in: .min ... .max, using: &generator)) { fresh }
+    }
+
+    private func next(at time: Timestamp, low: UInt64, fresh: () -> UInt16) -> String {
+        let now = UInt64(max(0, time.ticks / 10_000)) & 0xFFFF_FFFF_FFFF
         let (milliseconds, counter) = state.withLock { state in
             if now > state.milliseconds {
                 state.milliseconds = now
-                state.counter = fresh
+                state.counter = fresh()
             } else if state.counter < 0xFFF {
                 state.counter += 1
             } else {
@@ -137,9 +142,8 @@ package final class UUIDv7Source: Sendable {
             }
             return (state.milliseconds, state.counter)
         }
-        let high = milliseconds << 16 | 0x7000 | UInt64(counter)
-        let low = UInt64.random(in: .min ... .max, using: &generator) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-        return Self.text(high, low)
+        return Self.text(
+            milliseconds << 16 | 0x7000 | UInt64(counter), low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
     }
 
     private static func text(_ high: UInt64, _ low: UInt64) -> String {

@@ -1,14 +1,18 @@
 /// The names that a wire gives to a record's id and to the properties that only the server sets.
 package struct SystemColumns: Sendable, Hashable {
-    package var id: PropertyName
+    package let id: PropertyName
     /// The name of the server's version.
-    package var version: PropertyName
+    package let version: PropertyName
     /// The name of the time of the last change.
-    package var updatedAt: PropertyName
+    package let updatedAt: PropertyName
     /// The name of the mark that is `true` in a tombstone.
-    package var deleted: PropertyName
+    package let deleted: PropertyName
     /// The name of the time of creation; nil on a wire without one.
-    package var createdAt: PropertyName?
+    package let createdAt: PropertyName?
+    /// The names that only the server sets, in a fixed order.
+    package let ofServer: [PropertyName]
+    /// All names that only the server sets, except for the id.
+    package let system: Set<PropertyName>
 
     package init(
         id: PropertyName = "id", version: PropertyName = "version", updatedAt: PropertyName = "updatedAt",
@@ -19,13 +23,9 @@ package struct SystemColumns: Sendable, Hashable {
         self.updatedAt = updatedAt
         self.deleted = deleted
         self.createdAt = createdAt
+        ofServer = [version, updatedAt, deleted] + (createdAt.map { [$0] } ?? [])
+        system = Set(ofServer)
     }
-
-    /// The names that only the server sets, in a fixed order.
-    package var ofServer: [PropertyName] { [version, updatedAt, deleted] + (createdAt.map { [$0] } ?? []) }
-
-    /// All names that only the server sets, except for the id.
-    package var system: Set<PropertyName> { Set(ofServer) }
 
     /// Whether only the server sets the property of that name.
     package func isSystem(_ name: PropertyName) -> Bool {

@@ -194,8 +194,7 @@ struct BatchChange {
                     parts[index].sent = other
                     return true
                 }
-                // A failed read afterwards does not undo the service's answer.
-                parts[index].answer = (try? await change.settled(sent, response)) ?? response
+                parts[index].answer = await change.settledInBatch(sent, response)
             }
         case .failed(let response, let place, let skipped):
             return await fail(exchange.told(response), at: place, skipped, &parts, unit)

@@ -85,6 +85,11 @@ struct ListRead {
             guard visited.insert(path).inserted else {
                 throw SluiceError(.brokenProtocol, "the service's next links lead in a circle", table: set.name)
             }
+            // A service may count its links' places from the first row, which changes of rows move between two pages. A
+            // pull goes on behind the last row that it has.
+            if isOrdered, !rows.isEmpty {
+                return self.page(rows, count: count, next: link, like: first, isMarked: isMarked)
+            }
             let isFull = top.map { rows.count >= $0 } ?? !rows.isEmpty
             let isLarge = bytes > request.context.limits.responseBytes
             if isFull || isLarge || visited.count > Self.mostPages {
@@ -95,6 +100,9 @@ struct ListRead {
             try Task.checkCancellation()
         }
     }
+
+    /// Whether the rows are those of a pull, in an order by which it can go on from any of them.
+    private var isOrdered: Bool { request.context.source == .pull && query["$orderby"] != nil }
 
     /// Answers a query for rows by their ids, if these are in two properties: the service cannot sort and compare by
     /// both as one, so its rows are read and searched here. Nil for any other query.

@@ -223,11 +223,22 @@ struct RowChange {
             if key == nil { key = try await reader.key(of: sent.id) }
             guard let key else { return Response(HTTPResponse(status: .noContent)) }
             return await done(response, key, sent.id)
+        case .insert where isElsewhere(response, sent): return try await UnrepeatableCreation(self, sent).made(response)
         case .insert, .update:
             guard let key = sent.key else { return response }
             return await request.context.source == .push
                 ? pushed(response, sent, key) : done(response, key, sent.id)
         }
+    }
+
+    /// Whether the service has made the row under another key than the one that it was sent: it assigns keys, and its
+    /// metadata does not say so.
+    private func isElsewhere(_ response: Response, _ sent: Sent) -> Bool {
+        guard request.context.source == .push else { return false }
+        let made =
+            response.body.isEmpty
+            ? location(of: response).map { $0.id(in: set) } : (try? reader.record(in: response))?["id"]?.textID
+        return made.map { !$0.isSame(as: sent.id) } ?? false
     }
 
     /// Returns a refusal with the service's current row; nil if the row does not show the reason: then the service's

@@ -62,8 +62,13 @@ struct UnrepeatableCreation {
         return response.status == 408 || response.status >= 500
     }
 
-    private func made(_ response: Response) async throws -> Response {
+    /// Returns the row that the service says it has made.
+    ///
+    /// - Throws: ``SluiceError`` of code `maybeApplied` if the answer does not show which one it is, or shows another one
+    ///   than was sent.
+    func made(_ response: Response) async throws -> Response {
         if let record = try? change.reader.record(in: response), let id = record["id"]?.textID {
+            try check(record, id, status: response.status)
             return answer(record, id, like: response, 201)
         }
         guard response.body.isEmpty, let key = change.location(of: response) else {
@@ -77,7 +82,18 @@ struct UnrepeatableCreation {
         else {
             throw unknown("the service has made it with the key \(id), and it cannot be read", status: response.status)
         }
+        try check(record, id, status: response.status)
         return answer(record, id, like: there, 200)
+    }
+
+    /// Throws if a row under another key than was sent has none of the sent values.
+    private func check(_ record: JSON, _ id: RecordID, status: Int) throws(SluiceError) {
+        func text(_ value: JSON) -> String { value.string ?? value.description }
+        guard sent.kind == .insert, !id.isSame(as: sent.id) else { return }
+        let isSent = (sent.body?.members ?? []).contains { name, value in
+            !value.isNull && record[name].map { text($0) == text(value) } ?? false
+        }
+        guard isSent else { throw unknown("the service answered with another row, \(id)", status: status) }
     }
 
     private func answer(_ record: JSON, _ id: RecordID, like response: Response, _ status: Int) -> Response {
@@ -95,6 +111,18 @@ struct UnrepeatableCreation {
 }
 
 extension RowChange {
+    /// Converts the service's answer to a part of a batch. A failed read afterwards does not undo it.
+    func settledInBatch(_ sent: Sent, _ response: Response) async -> Response {
+        do {
+            return try await settled(sent, response)
+        } catch let error as SluiceError where error.code == .maybeApplied {
+            request.context.noteCreated?(nil, .unknown(error.description))
+            return ODataTransport.refusal(500, error.message)
+        } catch {
+            return response
+        }
+    }
+
     /// Answers such a creation in a batch. It is sent by itself, before the batch, because a lost answer would leave
     /// its outcome open. A failure is returned as an answer too, so that the others' answers are not lost.
     func aloneInBatch(_ path: TablePath) async -> Response {

@@ -104,7 +104,7 @@ public struct SyncQueue: Sendable {
     public func retryAll(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
         try await context.shared.write(at: .localChange, context.options.environment) { writer in
             let queue = QueueWriter(writer)
-            let held = try queue.reader.all(filter).filter { $0.isHeld && !$0.mayMakeTwo }
+            let held = try queue.reader.all(filter).filter { $0.isHeld && !$0.isMaybeApplied }
             for var operation in held {
                 operation.revive()
                 try queue.put(operation)

@@ -243,8 +243,11 @@ extension Cursor {
     }
 
     /// Whether another user of the server has pulled the table, and so left rows here.
-    func isOfOtherUser(than source: RowSource) -> Bool {
-        owner.endpoint.hasSameBytes(as: source.endpoint) && owner.source != source && position != nil
+    ///
+    /// - Parameter orWasRestarted: whether a query counts that has to start from the beginning.
+    func isOfOtherUser(than source: RowSource, orWasRestarted: Bool) -> Bool {
+        owner.endpoint.hasSameBytes(as: source.endpoint) && owner.source != source
+            && (position != nil || orWasRestarted && needsReconcile)
     }
 
     /// Takes over the rows of the same query by another wire, and deletes that cursor. All these rows are held until a

@@ -187,7 +187,10 @@ struct PullDriver: Sendable {
             cursor.restart()
         }
         let former = cursors.filter { $0.owner.isSameByOtherWire(owner) }
-        let isOtherUser = cursor.position == nil && cursors.contains { $0.isOfOtherUser(than: source) }
+        // A push of this user may have restarted the other's queries already; the first pull still finds the rows.
+        let isFirst = !cursors.contains { $0.owner.source == source && $0.position != nil }
+        let isOtherUser =
+            cursor.position == nil && cursors.contains { $0.isOfOtherUser(than: source, orWasRestarted: isFirst) }
         if isOtherUser {
             cursor.heldAll = true
             cursor.restart()

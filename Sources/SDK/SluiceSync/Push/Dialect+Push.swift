@@ -38,7 +38,7 @@ extension Dialect {
         answer.isWebPage = ServerMessage.isWebPage(response)
         answer.remembersRequests = result?.lowercased() == "accepted"
         // RFC 9110, section 10.2.2: the place of a created record, whose last segment is the id on the tables wires.
-        if response.status == 201, adapter == nil {
+        if [201, 204].contains(response.status), adapter == nil {
             answer.created = response.head.headerFields[.location].flatMap(RecordID.init(location:))
         }
         return answer

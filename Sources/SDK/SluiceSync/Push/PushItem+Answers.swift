@@ -40,6 +40,20 @@ extension PushItem {
             }
     }
 
+    /// Whether the record has a sent value that it did not have before, even in a form not yet seen from this server; or
+    /// has none of these properties, which is no evidence.
+    func isTaken(in record: JSON, _ columns: PushColumns) -> Bool {
+        if operation.kind != .update { return !isUntaken(record, columns) }
+        let changed = (operation.sentAsIs?.final.members ?? []).filter { name, value in
+            name != columns.id && !columns.system.contains(name) && (base?[name] ?? .null) != value
+                && (record[name] != nil || value.isNull)
+        }
+        return changed.isEmpty
+            || changed.contains { name, value in
+                columns.holds(record, JSON(members: [(name, value)]), [name: Set(WrittenForm.allCases)])
+            }
+    }
+
     /// Whether a newer record than the one on which the change was made is known.
     func isMadeOnOlder(_ columns: PushColumns) -> Bool {
         guard let known, !known.isNull, let version = base?[columns.version], !version.isNull else { return false }

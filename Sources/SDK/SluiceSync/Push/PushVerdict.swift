@@ -44,7 +44,7 @@ enum PushVerdict: Sendable, Hashable {
             if operation.kind == .delete { return judge(deleteOf: item, answer, columns: columns) }
             guard let record = answer.record else { return .readBack }
             guard columns.id(record)?.isSame(as: item.recordID) ?? false else {
-                return .refused(.brokenProtocol, uncertain: true)
+                return .refused(operation.kind == .insert ? .maybeApplied : .brokenProtocol, uncertain: true)
             }
             // The old record, or the request's own body: a proxy has answered, and nothing was applied.
             if item.isOld(record, columns) { return .readBack }
@@ -73,7 +73,10 @@ enum PushVerdict: Sendable, Hashable {
                 let mayBeDone = operation.kind != .insert
                 return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: mayBeDone)
             }
-            guard columns.id(record)?.isSame(as: operation.recordID) ?? false else { return .refused(.brokenProtocol) }
+            guard columns.id(record)?.isSame(as: operation.recordID) ?? false else {
+                // Another record has a value that must be unique.
+                return .refused(answer.status == 409 ? .rejected : .brokenProtocol)
+            }
             // A record that still has the condition's version does not show why the server refused.
             let mayBeUnmoved = operation.kind == .delete ? !isTombstone : operation.kind != .undelete
             if mayBeUnmoved, item.isUnmoved(record, columns) { return .readBack }
@@ -126,7 +129,7 @@ enum PushVerdict: Sendable, Hashable {
                 let isFromMemory = claimsSuccess && remembers || status == 204 && columns.takesNoContent
                 if isFromMemory, mayBeRemembered { return .renew }
                 // The server gives records ids of its own: each repeat would create another one.
-                if let created, !created.isSame(as: item.recordID) { return .refused(.brokenProtocol, uncertain: true) }
+                if let created, !created.isSame(as: item.recordID) { return .refused(.maybeApplied, uncertain: true) }
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }
@@ -140,7 +143,7 @@ enum PushVerdict: Sendable, Hashable {
             item, with: record, columns: columns, isRefusal: AnswerStatus.isRefusal(status), remembers: remembers)
         // An answer without content is trusted too, although others may have changed the record since.
         if status == 204, columns.takesNoContent, case .conflict(_, isDeleted: false) = verdict,
-            item.operation.kind != .delete, !item.isOld(record, columns), !item.isUntaken(record, columns)
+            item.operation.kind != .delete, !item.isOld(record, columns), item.isTaken(in: record, columns)
         {
             return .found(record, item.operation.sentAsIs)
         }

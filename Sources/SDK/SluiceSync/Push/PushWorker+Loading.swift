@@ -26,15 +26,21 @@ extension PushWorker {
 
     private func load(_ queued: QueuedOperation, _ reader: any StoreReader) throws -> OperationSession.Event {
         let queue = QueueReader(reader)
+        var onRecord = try queue.all(on: queued.recordID, in: queued.table)
+        var found = onRecord.first { $0.id == queued.id }
+        if found == nil, let renamed = try queue.operation(queued.id) {
+            // Its record has another id by now.
+            found = renamed
+            onRecord = try queue.all(on: renamed.recordID, in: renamed.table)
+        }
         // A group member, too, leaves the queue only by a decision; the others then are the group.
-        guard var operation = try queue.operation(queued.id) else { return .notLoaded(.gone) }
+        guard var operation = found else { return .notLoaded(.gone) }
         // A moved operation is read again at its new place. A group member is not: the others would be sent without it,
         // so the next push reads it.
         guard operation.sequence == queued.sequence else {
             return .notLoaded(queued.group == nil ? .gone : .held)
         }
         let (table, id) = (operation.table, operation.recordID)
-        let onRecord = try queue.all(on: id, in: table)
         if operation.waits(at: options.environment.now()) { return .notLoaded(.held) }
         guard !operation.isHeld, onRecord.first?.id == operation.id else { return .notLoaded(.held) }
         if try QueueOutline(store: reader, options).isAheadOfParent(queued) { return .notLoaded(.held) }

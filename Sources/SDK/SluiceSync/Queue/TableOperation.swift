@@ -198,7 +198,8 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     mutating func revise() {
         revision += 1
         frozen = nil
-        revive()
+        // An edit does not decide whether to send the creation once more.
+        if kind != .insert || !isMaybeApplied { revive() }
     }
 
     /// Whether it is held because the server's record is not the one that it was made on.
@@ -206,14 +207,9 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         state == .parked && (failure?.reason == .conflict || failure?.serverRecord != nil)
     }
 
-    /// Whether it is held because it may have made a row that cannot be found.
+    /// Whether it is held because it may have made a row that cannot be found, or one under another id: to send it again
+    /// may make a second one.
     var isMaybeApplied: Bool { isHeld && failure?.reason == .maybeApplied }
-
-    /// Whether to send it again may make a second row: its first send may have made one that cannot be found, or one
-    /// under another id.
-    var mayMakeTwo: Bool {
-        isMaybeApplied || isHeld && kind == .insert && isUncertain && failure?.reason == .brokenProtocol
-    }
 
     /// Makes it ready to be sent again, in any state.
     mutating func revive() {

@@ -69,8 +69,10 @@ struct LocalChange: Sendable {
 
     /// Carries out the change on the record with its id, or else on the one with the server's spelling of it.
     func spelled<Result>(in store: any StoreReader, _ carryOut: (LocalChange) throws -> Result) throws -> Result {
-        if kind == .undelete, let insert = try insertAgain(in: store) { return try carryOut(insert) }
-        if kind == .insert || kind == .undelete { return try carryOut(respelled(in: store) ?? self) }
+        if kind == .insert || kind == .undelete {
+            let change = try respelled(in: store) ?? self
+            return try carryOut(change.insertAgain(in: store) ?? change)
+        }
         do {
             return try carryOut(self)
         } catch let error as SluiceError where error.code == .recordMissing {
@@ -80,14 +82,15 @@ struct LocalChange: Sendable {
     }
 
     /// Returns the insert that a delete took back before it was sent, in place of the undelete; nil where there was none.
-    /// The server never had the record, since no operation on it was completed. The audit has the insert.
+    /// The server never had the record, since no operation on it was completed. The audit has the insert, which is made
+    /// again in its own user's name only.
     private func insertAgain(in store: any StoreReader) throws -> LocalChange? {
         let queue = QueueReader(store)
-        guard try store.record(recordID, in: table) == nil, try queue.all(on: recordID, in: table).isEmpty,
+        guard kind == .undelete, try store.record(recordID, in: table) == nil, try queue.all(on: recordID, in: table).isEmpty,
             try queue.state(of: recordID, in: table) == nil,
             try store.record(ChangeStamps.id(of: recordID, in: table), in: ChangeStamps.schema.name) == nil,
             let newest = try queue.folded(recordID, in: table),
-            newest.operation.kind == .insert, let record = newest.local
+            newest.operation.kind == .insert, newest.operation.belongs(to: user), let record = newest.local
         else { return nil }
         return LocalChange(
             .insert, recordID, in: table, content: record, options: options, group: group, user: user,
@@ -97,8 +100,9 @@ struct LocalChange: Sendable {
     /// Returns the change with another spelling of its id, if only that spelling has a record or an operation; else
     /// nil.
     private func respelled(in store: any StoreReader) throws -> LocalChange? {
+        if hasNewID { return nil }
         let others = recordID.spellings.dropFirst()
-        if hasNewID || others.isEmpty { return nil }
+        if others.isEmpty { return nil }
         let queue = QueueReader(store)
         func isHere(_ id: RecordID) throws -> Bool {
             try store.record(id, in: table) != nil || !queue.all(on: id, in: table).isEmpty
@@ -186,7 +190,8 @@ struct LocalChange: Sendable {
                 break
             }
             // A record that never left this machine is in no page, and an undelete makes it again.
-            let isUnknown = newest.kind == .insert && !newest.wasSent && state == nil
+            let wasTaken = newest.wasSent && !newest.wasRefused || newest.failure?.reason == .conflict
+            let isUnknown = newest.kind == .insert && !wasTaken && state == nil
             try queue.remove(newest, isNoted: !isUnknown)
             let ahead = queued.dropLast().last
             if ahead == nil { try queue.removeState(of: recordID, in: table) }

@@ -12,6 +12,11 @@ package enum RetryAfter {
 
     /// Returns the time to wait; zero for a date in the past, nil for any other text.
     package static func duration(_ field: String, now: Timestamp) -> Duration? {
+        // Of a field that came several times, which a list of numbers shows, the longest counts.
+        let parts = field.split(separator: ",").map { $0.filter { $0 != " " } }
+        if parts.count > 1, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0 &- 0x30 < 10 } }) {
+            return parts.compactMap { duration($0, now: now) }.max()
+        }
         let text = field.filter { $0 != " " }
         if !text.isEmpty, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }) {
             // Cut at a year, so that nothing can overflow; the caller's own limit is shorter.
@@ -29,15 +34,29 @@ package enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Returns the time of a date in the preferred form, the only one that may be sent; nil for any other text.
+    /// Returns the time of a date in any of the three forms that a recipient has to accept; nil for any other text:
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     package static func timestamp(_ field: String) -> Timestamp? {
-        let parts = field.split(separator: " ")
-        guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT", parts[1].utf8.count == 2,
-            parts[3].utf8.count == 4, parts[4].utf8.count == 8,
-            let month = months.firstIndex(of: String(parts[2]))
-        else { return nil }
+        let parts = field.split(separator: " ").map(String.init)
+        switch parts.count {
+        case 6 where parts[0].hasSuffix(",") && parts[5] == "GMT" && parts[3].utf8.count == 4:
+            return time(day: parts[1], month: parts[2], year: parts[3], at: parts[4])
+        case 4 where parts[0].hasSuffix(",") && parts[3] == "GMT":
+            let date = parts[1].split(separator: "-").map(String.init)
+            guard date.count == 3, date[2].utf8.count == 2, let year = Int(date[2]) else { return nil }
+            // RFC 9110: of the last two digits the most recent year that is not 50 years ahead; no date of now is older.
+            return time(day: date[0], month: date[1], year: "\(year < 70 ? 2000 + year : 1900 + year)", at: parts[2])
+        case 5 where parts[4].utf8.count == 4:
+            return time(
+                day: parts[2].utf8.count == 1 ? "0\(parts[2])" : parts[2], month: parts[1], year: parts[4], at: parts[3])
+        default: return nil
+        }
+    }
+
+    private static func time(day: String, month: String, year: String, at clock: String) -> Timestamp? {
+        guard day.utf8.count == 2, clock.utf8.count == 8, let month = months.firstIndex(of: month) else { return nil }
         let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
-        return Timestamp("\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z")
+        return Timestamp("\(year)-\(number)-\(day)T\(clock)Z")
     }
 
     /// Returns a time in the preferred form, truncated to whole seconds.

@@ -62,6 +62,12 @@ import Testing
             }
             let before = try await Program.sluice("query", "movies", "--orderby", "id", "--store", other, "--json")
             #expect(try await values(self.records(scratch)) == values(before.json["items"]?.elements))
+            // An edit between the two counts, and what was not edited keeps its digits.
+            let edited = printed.output.replacing("\"year\":1999", with: "\"year\":2000")
+                .replacing("\"score\":9007199254740992", with: "\"score\":5")
+            _ = try await run("-", "--upsert", "--format", "jsonl", "--config", config, scratch: scratch, input: edited)
+            let after = try await self.records(scratch)
+            #expect(after.first?["score"] == 5 && after.first?["year"] == 2000 && after.first?["more"] != nil)
         }
     }
 

@@ -156,8 +156,9 @@ import Testing
                     ],
                     "tables": [
                         [
-                            "table": "drafts", "rows": 2, "waiting": 2, "held": 0, "lastPull": .null, "grade": .null,
-                            "queries": [], "next": JSON(never),
+                            "table": "drafts", "rows": 2, "waiting": 1, "held": 0, "lastPull": .null, "grade": .null,
+                            "queries": [],
+                            "next": "sends 1 change and asks for all rows: the table was never synchronised",
                         ],
                         [
                             "table": "notes", "rows": 1, "waiting": 1, "held": 1, "lastPull": JSON(pulled),

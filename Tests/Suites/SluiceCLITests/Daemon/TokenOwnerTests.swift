@@ -48,6 +48,9 @@ struct TokenOwnerTests {
             #expect(try await Program.sluice.run(["insert", "notes", #"{"id":"anns"}"#] + here).status == 0)
             let refused = try await daemon.ctl("sync")
             #expect(refused.status == 4 && (refused.output + refused.errors).contains("of another user now"))
+            // A reload, which the changed file causes too, does not make it ann's.
+            #expect(try await daemon.ctl("reload").status == 0)
+            #expect(try await daemon.ctl("sync").status == 4)
             #expect(try await !isOnServer("anns", server, scratch))
             try scratch.write("token", readableToken("ann", nonce: "2"))
             #expect(try await daemon.ctl("sync").status == 0)

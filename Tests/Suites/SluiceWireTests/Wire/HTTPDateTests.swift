@@ -17,6 +17,25 @@ import Testing
         #expect(HTTPDate.timestamp(field) == time)
     }
 
+    @Test(
+        "the obsolete forms are read too",
+        arguments: [
+            ("Sunday, 06-Nov-94 08:49:37 GMT", "1994-11-06T08:49:37Z"),
+            ("Friday, 06-Nov-26 08:49:37 GMT", "2026-11-06T08:49:37Z"),
+            ("Sun Nov  6 08:49:37 1994", "1994-11-06T08:49:37Z"), ("Wed Nov 16 08:49:37 1994", "1994-11-16T08:49:37Z"),
+        ])
+    func obsolete(field: String, iso: String) {
+        #expect(HTTPDate.timestamp(field) == Timestamp(iso))
+        #expect(HTTPDate.timestamp(field + " x") == nil && HTTPDate.timestamp(String(field.dropLast())) == nil)
+    }
+
+    @Test("a Retry-After that came twice asks for the longer one")
+    func twice() {
+        let now = Timestamp(ticks: 0)
+        #expect(RetryAfter.duration("5, 60", now: now) == .seconds(60))
+        #expect(RetryAfter.duration("5, soon", now: now) == nil && RetryAfter.duration("5,", now: now) != .seconds(60))
+    }
+
     @Test("A fraction of a second is cut off, however near the next day is") func cut() throws {
         let time = try #require(Timestamp("2024-03-02T23:59:59.9999999Z"))
         #expect(HTTPDate.text(time) == "Sat, 02 Mar 2024 23:59:59 GMT")

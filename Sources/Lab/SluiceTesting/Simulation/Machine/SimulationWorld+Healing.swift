@@ -79,8 +79,9 @@ extension SimulationWorld {
         let perService = parts.setting.service.contains(.putsUpdates) ? 7 : 5
         let (times, ofService) = parts.server.service == nil ? (3, 0) : (perService, 4)
         // An expired token makes all requests refused that are under way together.
-        // A wire that replaces records reads one of each table by its id and from the list.
-        let byID = parts.dialect.patchesUpdates ? 0 : 4
+        // A wire that replaces records reads one of each table by its id and from the list, and each of those that begin
+        // together.
+        let byID = parts.dialect.patchesUpdates ? 0 : 4 * parts.setting.concurrency
         let besides = ofService + byID + (parts.setting.usesTokens ? parts.setting.concurrency - 1 : 0)
         for device in devices.indices
         where requests[device] > times * (operations[device] + 1) + max(0, unanswered[device] - 1) + besides {

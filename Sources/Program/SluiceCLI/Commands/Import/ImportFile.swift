@@ -217,14 +217,28 @@ extension ImportFile {
     }
 
     /// Returns the record of a line that `sluice sql --json` may have printed: the members of `_extra` are properties of
-    /// it, and take precedence over columns that cannot hold their values.
+    /// it. Of a column that cannot hold a value exactly, `_extra` has the exact one; a column that shows another value was
+    /// edited since.
     private static func unfolded(_ line: JSON) -> JSON {
         let extra = PropertyName("_extra")
         guard let value = line[extra], value.isNull || value.kind == .object else { return line }
         var record = line
         record[extra] = nil
-        for (name, member) in value.members ?? [] { record[name] = member }
+        for (name, member) in value.members ?? [] where line[name].map({ shows($0, member) }) ?? true {
+            record[name] = member
+        }
         return record
+    }
+
+    /// Whether a column shows this for the exact value.
+    private static func shows(_ shown: JSON, _ exact: JSON) -> Bool {
+        if shown.isNull || shown == exact { return true }
+        if let shown = shown.number, let exact = exact.number { return shown.double == exact.double }
+        if let shown = shown.bool, let exact = exact.number { return exact.double == (shown ? 1 : 0) }
+        if let shown = shown.string, let exact = exact.string {
+            return Timestamp(shown).map { $0 == Timestamp(exact) } ?? false
+        }
+        return false
     }
 
     private func nextLine() throws -> [UInt8]? {

@@ -77,6 +77,29 @@ struct UsersTests {
         #expect(ann.server.rows("todos").keys.sorted() == ["a"])
     }
 
+    @Test("a change that is pushed before the first pull does not leave the other's rows there", arguments: StoreKind.allCases)
+    func pushedFirst(_ kind: StoreKind) async throws {
+        let (ann, bob) = try await devices(kind)
+        ann.server.seed("todos", [["id": "a", "n": 1]])
+        try await ann.todos.pull(named: "all")
+        try await bob.todos.insert(["id": "b", "n": 1])
+        #expect(try await bob.context.push().isClean)
+        #expect(try await bob.todos.pull(named: "all").reasons == [.otherUser])
+        #expect(try await ids(bob) == ["b"])
+        #expect(try await bob.todos.pull(named: "all").reasons.isEmpty)
+        #expect(try await bob.todos.pull(Self.low, named: "low").reasons.isEmpty)
+    }
+
+    @Test("an undelete does not make another's unsent record again")
+    func unsent() async throws {
+        let (ann, bob) = try await devices(.memory)
+        try await ann.todos.insert(["id": "a", "n": 1])
+        try await ann.todos.delete(id: "a")
+        try await bob.todos.undelete(id: "a")
+        #expect(try await bob.local("a") == nil)
+        #expect(try await bob.context.queue.operations().map(\.kind) == [.undelete])
+    }
+
     @Test("an edit of another user's change does not become part of it, and waits for it")
     func successor() async throws {
         let (ann, bob) = try await devices(.memory)

@@ -40,6 +40,32 @@ struct LyingAnswerTests {
         #expect(try await device.queue() == ["insert mine pending"])
     }
 
+    @Test("an insert answered with another record may have made it: an edit waits with it, and it is sent once")
+    func madeAnother() async throws {
+        let device = try await device(.memory)
+        try await device.todos.insert(["id": "mine", "n": 1])
+        let other: JSON = ["id": "100", "n": 1, "version": "v9"]
+        device.server.onRequest { $0.isWrite ? .answer(.model(201, other)) : .none }
+        let failure = try #require(try await device.context.push().failures.first)
+        #expect(failure.state == .parked && failure.failure?.reason == .maybeApplied, "\(failure)")
+        try await device.todos.update(["id": "mine", "n": 2])
+        #expect(try await device.context.queue.retryAll() == 0)
+        #expect(try await device.context.push().applied == 0)
+        #expect(device.server.requests.count(where: \.isWrite) == 1)
+        #expect(try await device.queue() == ["insert mine parked"])
+    }
+
+    @Test("a 409 with another record, whose value must be unique, is a refusal")
+    func uniqueValue() async throws {
+        let device = try await device(.memory)
+        try await device.todos.insert(["id": "mine", "n": 1])
+        let other: JSON = ["id": "100", "n": 1, "version": "v9"]
+        device.server.onRequest { $0.isWrite ? .answer(.model(409, other)) : .none }
+        let failure = try #require(try await device.context.push().failures.first)
+        #expect(failure.state == .parked && failure.failure?.reason == .rejected, "\(failure)")
+        #expect(failure.failure?.message.contains("another record, 100") == true)
+    }
+
     @Test("an insert answered with its own place and no body is done, where the record is there")
     func ownLocation() async throws {
         let device = try await device(.memory)
@@ -183,7 +209,8 @@ struct LyingAnswerTests {
         device.server.onRequest { _ in .answer(.model(status, ["id": "zzz", "n": 2, "version": "v9"])) }
         let result = try await device.context.push()
         let failure = try #require(result.failures.first?.failure)
-        #expect(failure.code == "brokenProtocol" && failure.message.hasSuffix("with another record, zzz"), "\(failure)")
+        let code = status == 409 ? "rejected" : "brokenProtocol"
+        #expect(failure.code == code && failure.message.hasSuffix("with another record, zzz"), "\(failure)")
         #expect(try await device.local("a")?["n"] == 2)
     }
 

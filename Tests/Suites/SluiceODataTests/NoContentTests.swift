@@ -45,7 +45,9 @@ struct NoContentTests {
     @Test("a row with another's new tag and nothing of what was sent does not count as done", arguments: ["", "2"])
     func untaken(other: String) async throws {
         // A service that answers so without taking the change; or it answers for another's.
-        let (context, _) = try await device([.json(204, ""), Self.row("W/\"2\"", #","Text":"theirs\#(other)","Size":0"#)])
+        let (context, _) = try await device([
+            .json(204, ""), Self.row("W/\"2\"", #","Text":"theirs\#(other)","Size":0"#),
+        ])
         try await context.table("Orders").update(["id": "1", "Text": "mine"])
         let result = try await context.push()
         #expect(result.applied == 0 && !result.isClean)

@@ -23,8 +23,12 @@ struct WriteBenchmark {
             for file in ["write", "write-floor", "push-floor", "single", "single-floor", "few"] {
                 File.removeDatabase("\(directory)/\(file).db")
             }
-            try inTurns([{ try measure("inserts", rows, "write") }, { try measure("write-floor", rows, "write-floor") }])
-            try inTurns([{ try measure("single", few, "single") }, { try measure("single-floor", few, "single-floor") }])
+            try inTurns([
+                { try measure("inserts", rows, "write") }, { try measure("write-floor", rows, "write-floor") },
+            ])
+            try inTurns([
+                { try measure("single", few, "single") }, { try measure("single-floor", few, "single-floor") },
+            ])
             // Both push a store that the engine has filled.
             _ = try Child.measure(["inserts", "\(rows)", "\(directory)/push-floor.db"])
             try inTurns([{ try measure("push", 0, "write") }, { try measure("push-floor", 0, "push-floor") }])

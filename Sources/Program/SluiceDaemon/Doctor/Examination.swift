@@ -104,7 +104,8 @@ package enum Examination {
         var findings = [
             held == 0
                 ? Finding(
-                    .queue, "queue", .good, "\((status.pending + status.inFlight).counted("change")) waiting\(others), none held"
+                    .queue, "queue", .good,
+                    "\((status.pending + status.inFlight).counted("change")) waiting\(others), none held"
                 )
                 : Finding(
                     .queue, "queue", .fault, "\(held.counted("change")) held for a decision",

@@ -108,7 +108,7 @@ package struct ClientSession: Sendable {
             let plugins =
                 asksPlugins ? try await settings.plugins?.load(for: settings, store, transport, additions) : nil
             let user = try await user(settings, store, usesNetwork: connection != nil)
-            let token = settings.token.map { 
+            let token = settings.token.map {
                 OwnedToken(
                     $0, of: user, isConfigured: settings.user != nil, store: settings.store ?? "",
                     owners: additions.owners)
@@ -136,7 +136,8 @@ package struct ClientSession: Sendable {
             let shared = Set(settings.tables.map(\.name)).subtracting(settings.localOnly.tables)
             for table in shared.intersection(context.localOnly.tables).sorted() {
                 options.logger.warning(
-                    "the table \(table) stays on this machine: the store was opened with local: true for it, which it keeps")
+                    "the table \(table) stays on this machine: the store was opened with local: true for it, which it keeps"
+                )
             }
             return ClientSession(
                 context: context, settings: settings, plugins: plugins, transport: transport, store: store,

@@ -14,8 +14,10 @@ final class OwnedToken: TokenProvider {
     private let isFirst: @Sendable (String) -> Bool
     private let isLeft = Mutex(false)
 
-    init(_ source: TokenSource, of user: String, isConfigured: Bool, store: String = "", owners: TokenOwners = TokenOwners())
-    {
+    init(
+        _ source: TokenSource, of user: String, isConfigured: Bool, store: String = "",
+        owners: TokenOwners = TokenOwners()
+    ) {
         isFirst = { owners.isFirst($0, for: user, of: store) }
         tokens = source.provider()
         let follows = if case .oauth = source { false } else { !isConfigured && !user.isEmpty }
@@ -41,6 +43,7 @@ final class OwnedToken: TokenProvider {
             guard !isFirst(owner) else { return token }
         }
         throw SluiceError(
-            .unauthorized, "the token is of another user now: nothing is sent with it in the name of this session's user")
+            .unauthorized,
+            "the token is of another user now: nothing is sent with it in the name of the session's user")
     }
 }

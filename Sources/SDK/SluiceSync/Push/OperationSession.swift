@@ -141,7 +141,8 @@ struct OperationSession: Sendable {
             return act(
                 on: .judge(
                     item, readBack: record, columns: columns.judging(item.operation.table), status: answer.status,
-                    claim: answer.record ?? answer.tag.map { JSON(members: [(columns.version, JSON($0))]) }, created: answer.created, remembers: answer.remembersRequests), item,
+                    claim: answer.record ?? answer.tag.map { JSON(members: [(columns.version, JSON($0))]) },
+                    created: answer.created, remembers: answer.remembersRequests), item,
                 answer: answer, isReadBack: true)
         case (.readingBack(let item, let answer), .failed(let error))
         where error.code == .notFound && answer.status >= 400:

@@ -86,7 +86,8 @@ struct LocalChange: Sendable {
     /// again in its own user's name only.
     private func insertAgain(in store: any StoreReader) throws -> LocalChange? {
         let queue = QueueReader(store)
-        guard kind == .undelete, try store.record(recordID, in: table) == nil, try queue.all(on: recordID, in: table).isEmpty,
+        guard kind == .undelete, try store.record(recordID, in: table) == nil,
+            try queue.all(on: recordID, in: table).isEmpty,
             try queue.state(of: recordID, in: table) == nil,
             try store.record(ChangeStamps.id(of: recordID, in: table), in: ChangeStamps.schema.name) == nil,
             let newest = try queue.folded(recordID, in: table),

@@ -48,7 +48,8 @@ package enum HTTPDate {
             return time(day: date[0], month: date[1], year: "\(year < 70 ? 2000 + year : 1900 + year)", at: parts[2])
         case 5 where parts[4].utf8.count == 4:
             return time(
-                day: parts[2].utf8.count == 1 ? "0\(parts[2])" : parts[2], month: parts[1], year: parts[4], at: parts[3])
+                day: parts[2].utf8.count == 1 ? "0\(parts[2])" : parts[2], month: parts[1], year: parts[4], at: parts[3]
+            )
         default: return nil
         }
     }

@@ -54,7 +54,8 @@ import Testing
                 #expect(made.status == 0, "\(made)")
             }
             let printed = try await Program.sluice("sql", "SELECT * FROM movies", "--store", other, "--json")
-            let result = try await run("-", "--format", "jsonl", "--config", config, scratch: scratch, input: printed.output)
+            let result = try await run(
+                "-", "--format", "jsonl", "--config", config, scratch: scratch, input: printed.output)
             #expect(result.status == 0, "\(result) \(printed)")
             // A property that is missing is null in SQL.
             func values(_ records: [JSON]?) -> [JSON] {

@@ -77,7 +77,9 @@ struct UsersTests {
         #expect(ann.server.rows("todos").keys.sorted() == ["a"])
     }
 
-    @Test("a change that is pushed before the first pull does not leave the other's rows there", arguments: StoreKind.allCases)
+    @Test(
+        "a change that is pushed before the first pull does not leave the other's rows there",
+        arguments: StoreKind.allCases)
     func pushedFirst(_ kind: StoreKind) async throws {
         let (ann, bob) = try await devices(kind)
         ann.server.seed("todos", [["id": "a", "n": 1]])

@@ -141,7 +141,8 @@ struct SyncSchedulerTests {
         }
     }
 
-    @Test("a table for whose pull the server asks for a pause is the last of the next run, so that the others are pulled")
+    @Test(
+        "a table for whose pull the server asks for a pause is the last of the next run, so that the others are pulled")
     func refusedTable() async throws {
         let setup = try await Setup(.memory, tables: ["bad", "good", "todos"])
         setup.server.onRequest { request in

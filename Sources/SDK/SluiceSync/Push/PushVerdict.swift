@@ -217,11 +217,13 @@ enum PushVerdict: Sendable, Hashable {
             return .conflict(server: record, isDeleted: false)
         }
         if says(operation, nothingBeyond: sent) { return .found(record, sent) }
+        // A record that an earlier revision has made is made by no later one.
+        let isInsert = operation.kind == .insert
         // If a later revision was applied too, the record has been set back since: the values alone do not show their
         // author.
         let mayBePast = operation.sent.contains { later in
             later.revision > sent.revision
-                && (later.mayBeDone || (later.revision == operation.revision && !isRefusal))
+                && (later.mayBeDone || (later.revision == operation.revision && !isRefusal && !isInsert))
         }
         if mayBePast {
             guard remembers, isRefusal, let later = operation.sent.last(where: \.mayBeDone), item.mayAsk(later, columns)

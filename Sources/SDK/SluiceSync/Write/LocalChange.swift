@@ -191,8 +191,7 @@ struct LocalChange: Sendable {
                 break
             }
             // A record that never left this machine is in no page, and an undelete makes it again.
-            let wasTaken = newest.wasSent && !newest.wasRefused || newest.failure?.reason == .conflict
-            let isUnknown = newest.kind == .insert && !wasTaken && state == nil
+            let isUnknown = newest.kind == .insert && !newest.wasSent && state == nil
             try queue.remove(newest, isNoted: !isUnknown)
             let ahead = queued.dropLast().last
             if ahead == nil { try queue.removeState(of: recordID, in: table) }

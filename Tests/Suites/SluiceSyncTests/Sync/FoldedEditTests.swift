@@ -110,21 +110,6 @@ struct FoldedEditTests {
         #expect(device.remote("a")?["n"] == 3)
     }
 
-    @Test("an insert that the server has refused comes back too", arguments: StoreKind.allCases)
-    func refused(_ kind: StoreKind) async throws {
-        let device = try await Device(kind)
-        device.server.onRequest { $0.isWrite ? .answer(.model(422, ["error": "no"])) : .none }
-        try await device.todos.insert(["id": "a", "n": 1])
-        #expect(try await device.context.push().failures.first?.state == .parked)
-        try await device.todos.delete(id: "a")
-        #expect(try await device.queue().isEmpty)
-        try await device.todos.undelete(id: "a")
-        #expect(try await device.queue() == ["insert a pending"])
-        device.server.onRequest(nil)
-        #expect(try await device.context.push().isClean)
-        #expect(device.remote("a")?["n"] == 1)
-    }
-
     @Test("a discard of the delete, an undo, and a purge leave the edit in the audit", arguments: StoreKind.allCases)
     func givenUp(_ kind: StoreKind) async throws {
         for way in ["discard", "undo", "purge", "insert"] {

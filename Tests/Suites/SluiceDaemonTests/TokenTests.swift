@@ -92,6 +92,31 @@ import Testing
         }
     }
 
+    @Test("the user of an OAuth session is the owner that its token names, and else the client")
+    func userOfOAuth() async throws {
+        func token(_ claims: String) -> String { "e30.\(Data(claims.utf8).base64EncodedString()).c2ln" }
+        let (ann, ben) = (token(#"{"sub":"ann"}"#), token(#"{"sub":"ben"}"#))
+        let server = TokenServer(
+            (200, "{\"access_token\":\"\(ann)\"}"), (200, "{\"access_token\":\"\(ben)\"}"))
+        let oauth = try OAuthToken(
+            "http://127.0.0.1/t", client: "c", secretFile: try write("s"), refreshFile: nil, scope: nil,
+            transport: server)
+        let source = TokenSource.oauth(oauth)
+        #expect(try await source.identity(usesNetwork: false) == nil && server.forms.isEmpty)
+        let identity = try #require(try await source.identity(usesNetwork: true))
+        let user = try #require(SessionUser.named(by: identity))
+        let owned = OwnedToken(source, of: user, isConfigured: false)
+        #expect(try await owned.token() == ann)
+        await #expect(throws: SluiceError.self) { try await owned.refresh(refused: ann) }
+        #expect(owned.isOfOther)
+        #expect(try await source.identity(usesNetwork: true).flatMap(SessionUser.named) != user)
+        let opaque = TokenSource.oauth(
+            try OAuthToken(
+                "http://127.0.0.1/t", client: "c", secretFile: try write("s"), refreshFile: nil, scope: nil,
+                transport: TokenServer((200, #"{"access_token":"x"}"#))))
+        #expect(try await opaque.identity(usesNetwork: true)?.hasSuffix("|c") == true)
+    }
+
     @Test("a refusal says why without what was sent, and a secret goes over TLS or stays on this machine")
     func refusals() async throws {
         let server = TokenServer((400, #"{"error":"invalid_grant","error_description":"canary was wrong"}"#))

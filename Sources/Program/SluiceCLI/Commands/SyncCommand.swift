@@ -17,8 +17,11 @@ struct SyncCommand: OutcomeCommand {
     func outcome() async throws -> Outcome {
         let settings = try ClientSettings(connection, push: push)
         if tables.isEmpty, let outcome = try await DaemonReport.sync(settings) { return outcome }
-        let tables = tables.isEmpty ? settings.tables.map(\.name) : tables
-        guard !tables.isEmpty else { throw CommandFailure.usage("no tables: name some, or give them in --config") }
+        let shared = settings.tables.map(\.name).filter { !settings.localOnly.tables.contains($0) }
+        let tables = tables.isEmpty ? shared : tables
+        guard !tables.isEmpty || !settings.tables.isEmpty else {
+            throw CommandFailure.usage("no tables: name some, or give them in --config")
+        }
         return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true, makesStore: true) {
             session in
             let context = session.context

@@ -133,18 +133,28 @@ package struct ClientSession: Sendable {
             let context = try await SyncContext(
                 client: client, store: store, tables: settings.tables, migrations: settings.migrations,
                 options: options)
-            let shared = Set(settings.tables.map(\.name)).subtracting(settings.localOnly.tables)
-            for table in shared.intersection(context.localOnly.tables).sorted() {
-                options.logger.warning(
-                    "the table \(table) stays on this machine: the store was opened with local: true for it, which it keeps"
-                )
-            }
+            warn(of: context, settings, options.logger)
             return ClientSession(
                 context: context, settings: settings, plugins: plugins, transport: transport, store: store,
                 token: token)
         } catch {
             try? await store.close()
             throw error
+        }
+    }
+
+    /// Warns of tables and columns that the settings declare as shared, and that the store keeps on this machine.
+    private static func warn(of context: SyncContext, _ settings: ClientSettings, _ logger: Logger) {
+        let reason = "the store was opened with local: for it, which it keeps"
+        for schema in settings.tables where !settings.localOnly.tables.contains(schema.name) {
+            let name = schema.name
+            if context.localOnly.tables.contains(name) {
+                logger.warning("the table \(name) stays on this machine: \(reason)")
+            }
+            let columns = (context.localOnly.columns[name] ?? []).subtracting(settings.localOnly.columns[name] ?? [])
+            for column in columns.sorted() {
+                logger.warning("the column \(column) of \(name) stays on this machine: \(reason)")
+            }
         }
     }
 
@@ -166,7 +176,7 @@ package struct ClientSession: Sendable {
         _ settings: ClientSettings, _ store: any LocalStore, usesNetwork: Bool
     ) async throws -> String {
         let users = try await StoreUsers(store)
-        if let user = await settings.sessionUser(among: users.known) { return user }
+        if let user = await settings.sessionUser(among: users.known, usesNetwork: usesNetwork) { return user }
         return usesNetwork && settings.token == nil ? "" : users.current ?? ""
     }
 }

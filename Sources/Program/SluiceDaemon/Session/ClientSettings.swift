@@ -108,12 +108,14 @@ package struct ClientSettings: Sendable {
 
     /// Returns the session's user; nil if neither the settings nor a credential name one.
     ///
-    /// - Parameter known: the users that the store knows.
-    package func sessionUser(among known: [String]) async -> String? {
+    /// - Parameters:
+    ///   - known: the users that the store knows.
+    ///   - usesNetwork: whether a server may be asked for a token. Without it the user of an OAuth client is not known.
+    package func sessionUser(among known: [String], usesNetwork: Bool) async -> String? {
         if let user { return user }
         // An unreadable file is reported later, by the request that needs it.
         let credential =
-            if let token { try? await token.identity() } else {
+            if let token { try? await token.identity(usesNetwork: usesNetwork) } else {
                 try? await applicationKey.map({ FileToken(source: $0) })?.token()
             }
         guard let credential else { return nil }
@@ -264,12 +266,14 @@ package enum TokenSource: Sendable {
         if case .command(let token) = self { token.stop() }
     }
 
-    /// Returns an identity of the user without asking a server: the token at hand, or the OAuth client.
-    func identity() async throws -> String? {
+    /// Returns an identity of the user: the token. Of an OAuth server's tokens that name no owner it is the client.
+    func identity(usesNetwork: Bool) async throws -> String? {
         switch self {
-        case .fixed(let token): try await token.token()
-        case .command(let token): try await token.token()
-        case .oauth(let token): token.identity
+        case .fixed(let token): return try await token.token()
+        case .command(let token): return try await token.token()
+        case .oauth(let token):
+            guard usesNetwork, let access = try await token.token() else { return nil }
+            return SessionUser.named(by: access) == nil ? token.identity : access
         }
     }
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// sent with it: a session's changes never go out in another's name.
 ///
 /// The owner of a token is the one by which a session is named (``SessionUser``). Where the settings name the user, and
-/// for OAuth clients, it is the owner that the first token names, if it names one (``TokenOwners``).
+/// for OAuth clients whose tokens named none, it is the owner that the first token names, if it names one (``TokenOwners``).
 final class OwnedToken: TokenProvider {
     private let tokens: any TokenProvider
     /// The user that each token has to give; nil where the user does not follow from the token.
@@ -20,7 +20,8 @@ final class OwnedToken: TokenProvider {
     ) {
         isFirst = { owners.isFirst($0, for: user, of: store) }
         tokens = source.provider()
-        let follows = if case .oauth = source { false } else { !isConfigured && !user.isEmpty }
+        let isOfClient = if case .oauth = source { SessionUser.isFingerprint(user) } else { false }
+        let follows = !isConfigured && !user.isEmpty && !isOfClient
         self.user = follows ? user : nil
     }
 

@@ -36,6 +36,9 @@ package enum SessionUser {
         (named(by: credential) ?? fingerprint(of: credential, among: [user])).hasSameBytes(as: user)
     }
 
+    /// Whether the name is a fingerprint, and so names nobody.
+    static func isFingerprint(_ user: String) -> Bool { user.hasPrefix(mark) }
+
     private static func fingerprint(of credential: String, key: String) -> String {
         let code = HMAC<SHA256>.authenticationCode(
             for: Data(credential.utf8), using: SymmetricKey(data: Data(key.utf8)))

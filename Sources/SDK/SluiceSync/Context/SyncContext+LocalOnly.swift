@@ -32,6 +32,22 @@ extension SyncContext {
         }
     }
 
+    /// Throws if a change waits that has a value in one of the columns, which would not be sent any more.
+    private static func checkUnsent(_ names: Set<PropertyName>, of table: String, _ writer: any StoreWriter) throws {
+        if names.isEmpty { return }
+        let queue = QueueReader(writer)
+        for operation in try queue.all(in: table) where operation.kind != .delete {
+            let state = try queue.state(of: operation.recordID, in: table)
+            let local = try writer.record(operation.recordID, in: table)
+            let record = operation.frozen ?? local
+            guard names.contains(where: { (record?[$0] ?? .null) != (state?.base?[$0] ?? .null) }) else { continue }
+            throw SluiceError(
+                .operationsPending,
+                "changes of columns wait that were made while these were shared; push or discard them first",
+                table: table, recordID: operation.recordID, operationID: operation.id)
+        }
+    }
+
     /// Adds the tables and columns that other programs have made local-only since.
     func refreshLocalOnly() async throws {
         let known = try await store.read { try LocalOnly($0) }
@@ -48,6 +64,9 @@ extension SyncContext {
                 let held = try LocalOnly(writer)
                 let all = held.union(wanted)
                 for table in all.tables.subtracting(held.tables) { try Self.checkSettled(table, writer) }
+                for (table, names) in all.columns {
+                    try Self.checkUnsent(names.subtracting(held.columns(of: table)), of: table, writer)
+                }
                 try all.write(to: writer)
                 // Columns that were shared so far are removed from all copies.
                 let shared = SharedWriter(writer: writer, columns: all.columns)

@@ -55,6 +55,16 @@ struct NoContentTests {
         #expect(try await context.table("Orders").lookup(id: "1")?["Text"] == "mine")
     }
 
+    @Test(
+        "a delete that is answered without a body, and not by 204, is done once the row is gone", arguments: [200, 202])
+    func takenIn(_ status: Int) async throws {
+        let (context, fixture) = try await device([.json(status, ""), Self.row("W/\"1\"", #","Text":"a","Size":0"#)])
+        try await context.table("Orders").delete(id: "1")
+        #expect(try await context.push().applied == 0)
+        #expect(fixture.sent.dropFirst(2).first == "DELETE /Orders('1')")
+        #expect(try await context.queue.operations().map(\.kind) == [.delete])
+    }
+
     @Test("a later edit is made on the row as it was known, so the service refuses it where another's would be lost")
     func laterEdit() async throws {
         let (context, fixture) = try await device([

@@ -209,8 +209,8 @@ struct RowChange {
         }
         switch sent.kind {
         case .delete:
-            // An answer with another body does not confirm the change.
-            guard response.body.isEmpty else { return response }
+            // An answer with a body does not confirm the change, and one of another status may only have taken it in (202).
+            guard response.body.isEmpty, response.status == 204 else { return response }
             var done = Response(HTTPResponse(status: .noContent))
             done.head.headerFields = response.head.headerFields
             return done

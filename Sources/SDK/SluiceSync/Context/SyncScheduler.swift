@@ -81,6 +81,7 @@ public final class SyncScheduler: Sendable {
     }
 
     private func follow(_ client: SluiceClient) async throws {
+        client.pace.bound(by: schedule.retryAfter.upperBound)
         let environment = context.options.environment
         let clock = SteadyClock(environment: environment)
         let id = client.endpoint.description

@@ -16,6 +16,8 @@ package final class ServerPace: Sendable {
     private struct State {
         var pause: Pause?
         var repeats: Double
+        /// The longest pause that is kept; at first that of a schedule without another bound.
+        var longest = Duration.seconds(3600)
     }
     private let state: Mutex<State>
     private let budget: Double
@@ -32,12 +34,16 @@ package final class ServerPace: Sendable {
         return state.withLock { $0.pause.flatMap { $0.end > now ? $0 : nil } }
     }
 
+    /// Bounds the pauses that are kept from now on: one of a year would hide each later pause that is to be kept.
+    package func bound(by longest: Duration) { state.withLock { $0.longest = longest } }
+
     /// Notes an answer, and returns the pause it asks for.
     func note(_ response: Response, _ environment: SyncEnvironment) -> Duration? {
         let isRefused = response.status == 429 || response.status >= 500
         let pause = RetryAfter.duration(response.head.headerFields, now: environment.now())
-        let asked = pause.map { Pause(length: $0, since: environment.steady()) }
+        let now = environment.steady()
         state.withLock { state in
+            let asked = pause.map { Pause(length: min($0, state.longest), since: now) }
             if isRefused, let asked, asked.end > state.pause?.end ?? asked.since { state.pause = asked }
             if !isRefused { state.repeats = min(budget, state.repeats + 0.1) }
         }

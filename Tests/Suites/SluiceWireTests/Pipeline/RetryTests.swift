@@ -151,6 +151,27 @@ struct RetryTests {
         #expect(client.pace.asked(environment) == nil)
     }
 
+    @Test(
+        "a pause of a year is kept for an hour, or for what the schedule says, and hides no later one",
+        arguments: [3600, 60])
+    func endless(longest: Int64) async throws {
+        let now = Mutex(Timestamp(ticks: 0))
+        let environment = SyncEnvironment(now: { now.withLock { $0 } }, makeID: { "" })
+        var options = quickOptions()
+        options.environment = environment
+        let transport = ScriptedTransport(
+            [.json(503, "", ["Retry-After": "31536000"]), .json(503, "", ["Retry-After": "40"])],
+            otherwise: .json(503, ""))
+        let client = client(transport, options: options)
+        if longest != 3600 { client.pace.bound(by: .seconds(longest)) }
+        #expect(try await client.send(read).status == 503)
+        #expect(client.pace.asked(environment)?.length == .seconds(longest))
+        now.withLock { $0 = $0.advanced(by: .seconds(longest)) }
+        #expect(client.pace.asked(environment) == nil)
+        #expect(try await client.send(read).status == 503)
+        #expect(client.pace.asked(environment)?.length == .seconds(40))
+    }
+
     @Test("a Retry-After that means nothing is none", arguments: ["-1", "soon", "", "1.5", "１２"])
     func garbage(field: String) async throws {
         let pauses = Recorder<Duration>()

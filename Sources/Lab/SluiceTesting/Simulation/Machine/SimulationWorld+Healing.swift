@@ -79,14 +79,16 @@ extension SimulationWorld {
         let perService = parts.setting.service.contains(.putsUpdates) ? 7 : 5
         let (times, ofService) = parts.server.service == nil ? (3, 0) : (perService, 4)
         // An expired token makes all requests refused that are under way together.
-        // A wire that replaces records reads one of each table by its id and from the list, and each of those that begin
-        // together.
-        let byID = parts.dialect.patchesUpdates ? 0 : 4 * parts.setting.concurrency
-        let besides = ofService + byID + (parts.setting.usesTokens ? parts.setting.concurrency - 1 : 0)
-        // A restore by PUT reads the record by its id too.
-        let each = times + (parts.dialect.patchesUpdates ? 0 : 1)
-        for device in devices.indices
-        where requests[device] > each * (operations[device] + 1) + max(0, unanswered[device] - 1) + besides {
+        let besides = ofService + (parts.setting.usesTokens ? parts.setting.concurrency - 1 : 0)
+        for device in devices.indices {
+            let count = operations[device]
+            // A wire that replaces records reads one of each table by its id and from the list, and each of those that
+            // begin together. A restore by PUT reads its record by the id.
+            let together = max(1, min(parts.setting.concurrency, count))
+            let byID = parts.dialect.patchesUpdates ? 0 : 4 * together + count
+            guard requests[device] > times * (count + 1) + max(0, unanswered[device] - 1) + besides + byID else {
+                continue
+            }
             parts.oracle.violate(
                 .effort, "device \(device) took \(requests[device]) requests for \(operations[device]) operations")
         }

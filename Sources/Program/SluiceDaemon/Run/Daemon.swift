@@ -275,7 +275,7 @@ public actor Daemon: Service {
             start(next)
             logger.warning(
                 old.session.isInPlace
-                    ? "the token is of another user now: the changes of the former one are held until that one is back"
+                    ? "the token is of another user now: the changes of the former one are held until that one is back (if it was only renewed, name the user in the configuration)"
                     : "another file was put in the place of the store: it was opened, and what waits in the former one stays in it",
                 metadata: ["store": "\(old.endpoint.store)"])
         } catch {

@@ -169,7 +169,7 @@ final class Installation: Sendable {
     func syncNow() async throws -> ScheduledRun {
         let runs = service.scheduler.runs
         service.scheduler.syncNow()
-        return try await withThrowingTaskGroup(of: ScheduledRun?.self) { group in
+        return try await withThrowingTaskGroup(of: ScheduledRun.self) { group in
             group.addTask {
                 for await run in runs.cancelOnGracefulShutdown() { return run }
                 throw SluiceError(.cancelled, "the daemon ends")
@@ -179,8 +179,8 @@ final class Installation: Sendable {
                 throw SluiceError(.cancelled, "the session has ended, and another one took its place: ask again")
             }
             defer { group.cancelAll() }
-            while let run = try await group.next() { if let run { return run } }
-            throw SluiceError(.cancelled, "the daemon ends")
+            guard let run = try await group.next() else { throw CancellationError() }
+            return run
         }
     }
 }
@@ -213,7 +213,9 @@ struct SessionPlace: Sendable {
     /// replaced with a new one, because it may be moved back.
     func follow(_ replaced: @Sendable () async -> Void) async {
         while (try? await Task.sleep(for: Self.interval)) != nil {
-            if (session.isInPlace && !session.isLeft) || !FileManager.default.fileExists(atPath: path) { continue }
+            if (session.isInPlace && !session.isOfOtherUser) || !FileManager.default.fileExists(atPath: path) {
+                continue
+            }
             await replaced()
             guard (try? await Task.sleep(for: Self.pause)) != nil else { return }
         }

@@ -145,7 +145,7 @@ package struct ClientSession: Sendable {
 
     /// Warns of tables and columns that the settings declare as shared, and that the store keeps on this machine.
     private static func warn(of context: SyncContext, _ settings: ClientSettings, _ logger: Logger) {
-        let reason = "the store was opened with local: for it, which it keeps"
+        let reason = "a program has opened the store with local: for it, and the store keeps that"
         for schema in settings.tables where !settings.localOnly.tables.contains(schema.name) {
             let name = schema.name
             if context.localOnly.tables.contains(name) {
@@ -167,8 +167,8 @@ package struct ClientSession: Sendable {
     /// Whether the store's path leads to the file that is open.
     var isInPlace: Bool { store.isInPlace }
 
-    /// Whether the token is of another user now, by which a new session is named.
-    var isLeft: Bool { token?.isOfOther ?? false }
+    /// Whether the token is another user's now. That user's session can begin.
+    var isOfOtherUser: Bool { token?.isOfOther ?? false }
 
     /// Returns the session's user. If neither the settings nor a credential name one, an offline change belongs to the
     /// store's last user, if it has exactly one; so does a session whose token cannot be had yet.

@@ -12,7 +12,7 @@ final class OwnedToken: TokenProvider {
     private let user: String?
     /// Whether an owner is that of the first token.
     private let isFirst: @Sendable (String) -> Bool
-    private let isLeft = Mutex(false)
+    private let hasMetOther = Mutex(false)
 
     init(
         _ source: TokenSource, of user: String, isConfigured: Bool, store: String = "",
@@ -25,8 +25,8 @@ final class OwnedToken: TokenProvider {
         self.user = follows ? user : nil
     }
 
-    /// Whether a token of another user was met, whose own session can begin now.
-    var isOfOther: Bool { isLeft.withLock { $0 } }
+    /// Whether a token was refused because it gives another user, whose own session can begin.
+    var isOfOther: Bool { hasMetOther.withLock { $0 } }
 
     func token() async throws -> String? { try owned(await tokens.token()) }
 
@@ -38,7 +38,7 @@ final class OwnedToken: TokenProvider {
         guard let token else { return nil }
         if let user {
             guard !SessionUser.isUser(user, of: token) else { return token }
-            isLeft.withLock { $0 = true }
+            hasMetOther.withLock { $0 = true }
         } else {
             guard let owner = SessionUser.named(by: token) else { return token }
             guard !isFirst(owner) else { return token }

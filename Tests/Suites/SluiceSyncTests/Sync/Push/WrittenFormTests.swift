@@ -116,13 +116,11 @@ struct WrittenFormTests {
         }
     }
 
-    @Test(
-        "a value that comes back otherwise after an answer without a body is written once where its ETag proves it",
-        arguments: [ConflictPolicy.hold, .serverWins, .clientWins], ["insert", "update"])
-    func tagged(_ policy: ConflictPolicy, _ kind: String) async throws {
+    /// A device of such a server, with a change of that kind whose text comes back otherwise.
+    private func terse(hasTag: Bool, _ policy: ConflictPolicy, _ kind: String) async throws -> Device {
         let server = ModelServer()
         let device = try await Device(
-            .memory, server: server, policy: policy, transport: Terse(server: server, hasTag: true))
+            .memory, server: server, policy: policy, transport: Terse(server: server, hasTag: hasTag))
         if kind == "update" {
             server.seed("todos", [["id": "a", "text": "milk"]])
             try await device.todos.pull()
@@ -130,27 +128,27 @@ struct WrittenFormTests {
         } else {
             try await device.todos.insert(["id": "a", "text": "BREAD"])
         }
+        return device
+    }
+
+    @Test(
+        "a value that comes back otherwise after an answer without a body is written once where its ETag proves it",
+        arguments: [ConflictPolicy.hold, .serverWins, .clientWins], ["insert", "update"])
+    func tagged(_ policy: ConflictPolicy, _ kind: String) async throws {
+        let device = try await terse(hasTag: true, policy, kind)
         let result = try await device.context.push()
         #expect(result.isClean && result.applied == 1 && result.conflicts == 0, "\(result)")
-        #expect(server.calls.filter { !$0.hasPrefix("GET") }.count == 1)
+        #expect(device.server.calls.filter { !$0.hasPrefix("GET") }.count == 1)
         #expect(try await device.local("a")?["text"] == "bread")
     }
 
     @Test("without a tag the client's change is written again once, and the second answer is believed")
     func untagged() async throws {
         for kind in ["insert", "update"] {
-            let server = ModelServer()
-            let device = try await Device(
-                .memory, server: server, policy: .clientWins, transport: Terse(server: server, hasTag: false))
-            if kind == "update" {
-                server.seed("todos", [["id": "a", "text": "milk"]])
-                try await device.todos.pull()
-                try await device.todos.update(["id": "a", "text": "BREAD"])
-            } else {
-                try await device.todos.insert(["id": "a", "text": "BREAD"])
-            }
+            let device = try await terse(hasTag: false, .clientWins, kind)
             #expect(try await device.context.push().isClean)
-            #expect(server.calls.filter { !$0.hasPrefix("GET") }.count == 2, "\(server.calls)")
+            let calls = device.server.calls
+            #expect(calls.filter { !$0.hasPrefix("GET") }.count == 2, "\(calls)")
             #expect(try await device.local("a")?["text"] == "bread")
         }
     }

@@ -85,8 +85,8 @@ struct ListRead {
             guard visited.insert(path).inserted else {
                 throw SluiceError(.brokenProtocol, "the service's next links lead in a circle", table: set.name)
             }
-            // A service may count its links' places from the first row, which changes of rows move between two pages. A
-            // pull goes on behind the last row that it has.
+            // The service's links may count rows from the first one. If a row moves between two pages, the next link
+            // leaves another one out. So a pull goes on behind its last row.
             if isOrdered, !rows.isEmpty {
                 return self.page(rows, count: count, next: link, like: first, isMarked: isMarked)
             }

@@ -46,7 +46,7 @@ struct LogOwner: Equatable {
         try StoreFiles.calling("note the log in", path + "-lock") { () throws(SystemFailure) in
             let (lock, bytes) = (try OpenFile(path + "-lock", .writing), Array(owner.text.utf8))
             do throws(SystemFailure) {
-                // Over the former note, which takes no more space.
+                // The note is written over the former one, so it needs no more space.
                 try lock.write(bytes)
                 try lock.truncate(to: bytes.count)
             } catch {

@@ -96,8 +96,7 @@ public struct SyncQueue: Sendable {
     }
 
     /// Makes the next push try the parked and dead operations that match the filter again, with their groups.
-    /// Creations stay that may have made a row: those held as `maybeApplied`, and those that the server answered with
-    /// another record. Each of them is a decision of its own, ``retry(_:)``.
+    /// Creations that are held as `maybeApplied` stay: each of them is a decision of its own, ``retry(_:)``.
     ///
     /// - Returns: the number of held operations that match, other members of their groups not counted.
     @discardableResult

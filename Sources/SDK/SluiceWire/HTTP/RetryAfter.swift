@@ -12,15 +12,11 @@ package enum RetryAfter {
 
     /// Returns the time to wait; zero for a date in the past, nil for any other text.
     package static func duration(_ field: String, now: Timestamp) -> Duration? {
-        // Of a field that came several times, which a list of numbers shows, the longest counts.
-        let parts = field.split(separator: ",").map { $0.filter { $0 != " " } }
-        if parts.count > 1, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0 &- 0x30 < 10 } }) {
-            return parts.compactMap { duration($0, now: now) }.max()
-        }
-        let text = field.filter { $0 != " " }
-        if !text.isEmpty, text.utf8.allSatisfy({ $0 &- 0x30 < 10 }) {
+        // A field that came several times is a list, in which the longest pause counts.
+        let numbers = field.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
+        if numbers.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0 &- 0x30 < 10 } }) {
             // Cut at a year, so that nothing can overflow; the caller's own limit is shorter.
-            return .seconds(min(Int64(text) ?? .max, 31_536_000))
+            return numbers.map { .seconds(min(Int64($0) ?? .max, 31_536_000)) }.max()
         }
         guard let date = HTTPDate.timestamp(field) else { return nil }
         return .microseconds(max(0, date.ticks - now.ticks) / 10)
@@ -44,7 +40,7 @@ package enum HTTPDate {
         case 4 where parts[0].hasSuffix(",") && parts[3] == "GMT":
             let date = parts[1].split(separator: "-").map(String.init)
             guard date.count == 3, date[2].utf8.count == 2, let year = Int(date[2]) else { return nil }
-            // RFC 9110: of the last two digits the most recent year that is not 50 years ahead; no date of now is older.
+            // Two digits below 70 are a year of this century; a recipient takes none for more than 50 years ahead.
             return time(day: date[0], month: date[1], year: "\(year < 70 ? 2000 + year : 1900 + year)", at: parts[2])
         case 5 where parts[4].utf8.count == 4:
             return time(

@@ -25,6 +25,22 @@ struct ODataChangeTests {
         #expect(try await orders.lookup(id: "mine") == nil)
     }
 
+    @Test("once a service has assigned a key by itself, the next creation is sent once")
+    func learntKeys() async throws {
+        let made = ScriptedTransport.Step.row("100", "W/\"1\"", #","Text":"mine""#, status: 201)
+        let fixture = try ODataFixture(.v4, nil, [made, .json(502, "")])
+        let context = try await SyncContext(client: fixture.client, store: MemoryStore(), tables: [])
+        let orders = try context.table("Orders")
+        try await orders.insert(["id": "mine", "Text": "mine"])
+        #expect(try await context.push().isClean)
+        try await orders.insert(["id": "next", "Text": "next"])
+        _ = try? await context.push()
+        _ = try? await context.push()
+        #expect(fixture.sent == ["POST /Orders", "POST /Orders"])
+        let operation = try #require(try await context.queue.operations().first)
+        #expect(operation.failure?.code == "maybeApplied")
+    }
+
     @Test("a version is the whole tag, and goes back as it came", arguments: [ODataVersion.v2, .v4])
     func tags(_ version: ODataVersion) async throws {
         let fixture = try ODataFixture(

@@ -98,6 +98,7 @@ final class ServiceMemory: Sendable {
     private struct State {
         var untracked: Set<String> = []
         var untagged: Set<String> = []
+        var assigning: Set<String> = []
         var refusedMethods: Set<String> = []
         var takesNoJSONBatches = false
         var knowsRequestIDs = false
@@ -110,6 +111,10 @@ final class ServiceMemory: Sendable {
     /// Whether lists of the set have rows without entity tags.
     func isUntagged(_ set: String) -> Bool { state.withLock { $0.untagged.contains(set) } }
     func noteUntagged(_ set: String) { state.withLock { _ = $0.untagged.insert(set) } }
+
+    /// Whether the service has made a row of the set under another key than the one that it was sent.
+    func assignsKeys(_ set: String) -> Bool { state.withLock { $0.assigning.contains(set) } }
+    func noteAssignedKeys(_ set: String) { state.withLock { _ = $0.assigning.insert(set) } }
 
     /// Whether the service does not accept the method.
     func refuses(_ method: String) -> Bool { state.withLock { $0.refusedMethods.contains(method) } }

@@ -157,7 +157,7 @@ struct RowChange {
     func answer(_ path: TablePath) async throws -> Response {
         switch try await plan(path) {
         case .answered(let response): return response
-        case .change(let sent) where sent.kind == .unnamedInsert && isSentOnce:
+        case .change(let sent) where isSentOnce && (sent.kind == .unnamedInsert || sent.kind == .insert):
             return try await UnrepeatableCreation(self, sent).answer()
         case .change(var sent):
             note(sent)
@@ -171,8 +171,11 @@ struct RowChange {
         }
     }
 
-    /// Whether a row created in the set cannot be found again if the answer is lost.
-    var isSentOnce: Bool { self.set.assignsKey && self.set.clientID == nil }
+    /// Whether a row created in the set cannot be found again if the answer is lost: by its metadata, the settings, or
+    /// the key of an earlier row.
+    var isSentOnce: Bool {
+        self.set.clientID == nil && (self.set.assignsKey || transport.memory.assignsKeys(self.set.name))
+    }
 
     func note(_ sent: Sent) {
         request.context.noteSent?(nil, SentRequest(sent.request, to: exchange.endpoint))

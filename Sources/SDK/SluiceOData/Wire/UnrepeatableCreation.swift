@@ -50,7 +50,7 @@ struct UnrepeatableCreation {
             if !isRepeatable, Self.mayBeDone(response) {
                 throw unknown("the service answered \(response.status)", status: response.status)
             }
-            return response
+            return try await change.settled(sent, response)
         }
         return try await made(response)
     }
@@ -86,10 +86,11 @@ struct UnrepeatableCreation {
         return answer(record, id, like: there, 200)
     }
 
-    /// Throws if a row under another key than was sent has none of the sent values.
+    /// Notes that the service assigns keys, and throws if a row under another key than was sent has none of the sent values.
     private func check(_ record: JSON, _ id: RecordID, status: Int) throws(SluiceError) {
         func text(_ value: JSON) -> String { value.string ?? value.description }
         guard sent.kind == .insert, !id.isSame(as: sent.id) else { return }
+        change.transport.memory.noteAssignedKeys(change.set.name)
         let isSent = (sent.body?.members ?? []).contains { name, value in
             !value.isNull && record[name].map { text($0) == text(value) } ?? false
         }

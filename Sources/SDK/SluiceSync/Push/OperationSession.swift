@@ -329,7 +329,7 @@ struct OperationSession: Sendable {
             return rounds > Self.maximumRounds
                 ? keep(item, .pending, failure(.brokenProtocol), uncertain: true, answer: answer)
                 : commit(.renewed(item), then: .again)
-        case .skipped: return keep(item, .pending, nil, then: .skipped)
+        case .skipped(let uncertain): return keep(item, .pending, nil, uncertain: uncertain, then: .skipped)
         case .refused(let code, let uncertain):
             var failure = failure(code)
             let other = isReadBack ? answer.created : answer.record.flatMap(columns.id)

@@ -23,8 +23,9 @@ enum PushVerdict: Sendable, Hashable {
     case refused(SluiceError.Code, uncertain: Bool = false)
     /// The server could not apply it now. `uncertain`: it may have been applied nevertheless.
     case later(SluiceError.Code, uncertain: Bool)
-    /// The server did not process it, because a request that it depends on failed.
-    case skipped
+    /// The server did not process it, because a request that it depends on failed. `uncertain`: it may have been
+    /// applied nevertheless.
+    case skipped(uncertain: Bool)
     /// The server refuses the request's id: it is to be sent without one.
     case idRefused
     /// The server remembers an earlier send, and the record made by it is gone: it is to be sent under another id.
@@ -83,7 +84,7 @@ enum PushVerdict: Sendable, Hashable {
             return item.completing(
                 compare(item, with: record, columns: columns, isRefusal: true, remembers: answer.remembersRequests),
                 columns)
-        case 424: return .skipped
+        case 424: return .skipped(uncertain: answer.groupMayBeDone)
         case let status where AnswerStatus.showsNothingDone(status):
             return .later(.serverFailure, uncertain: false)
         case 400..<500:

@@ -77,8 +77,9 @@ extension PushWorker {
                 item, PushAnswer(status: 404, message: "the server has no such record, not even a deleted one"))
         }
         if version(record) != nil {
-            // A tombstone read only after a send may be newer than the one at the time of the send.
-            guard operation.kind == .undelete, columns.isDeleted(record), !operation.isUncertain else {
+            // A tombstone read only after a send may be newer than the one at the time of the send, unless that was known.
+            let isKnown = !operation.isUncertain || version(record) == version(item.base)
+            guard operation.kind == .undelete, columns.isDeleted(record), isKnown else {
                 return .answer(item, .madeOnAnother(record))
             }
         } else if !isPut {

@@ -94,15 +94,17 @@ extension PushWorker {
         } catch {
             answers = answers.map { _ in .failure(error) }
         }
+        // A success beside parts that count as skipped contradicts them: a proxy may have sent the group twice.
+        let mayBeDone = group != nil && answers.contains { (200..<300).contains((try? $0.get())?.status ?? 0) }
         for (place, answer) in zip(places, answers) {
             guard let flight = seal.end(items[place].operation.id) else { continue }
-            events[place] = event(flight, answer)
+            events[place] = event(flight, answer, mayBeDone)
         }
         return events.map { $0 ?? .changed }
     }
 
     private func event(
-        _ flight: PushSeal.Flight, _ answer: Result<Response, any Error>
+        _ flight: PushSeal.Flight, _ answer: Result<Response, any Error>, _ mayBeDone: Bool
     ) -> OperationSession.Event {
         switch answer {
         case .success(let response):
@@ -111,7 +113,9 @@ extension PushWorker {
             if case .unknown(let reason)? = item.created {
                 return .unanswered(item, SluiceError(.maybeApplied, reason), wasSent: true)
             }
-            return .answered(item, self.answer(response, for: item))
+            var answer = self.answer(response, for: item)
+            answer.groupMayBeDone = mayBeDone
+            return .answered(item, answer)
         case .failure(let error):
             if flight.count == 0, Self.isRefusal(error) { return .changed }
             return .unanswered(flight.item, SluiceError(wrapping: error), wasSent: flight.wasSent)

@@ -181,6 +181,28 @@ struct BatchPushTests {
         #expect(try await device.context.push().applied == 1)
     }
 
+    @Test(
+        "a part of a group that was skipped beside a success may be done",
+        arguments: [(422, false), (409, false), (200, true)])
+    func skippedInGroup(_ status: Int, _ isUncertain: Bool) async throws {
+        let device = try await device(.memory)
+        try await device.context.group { group in
+            try group.insert(["id": "a"], in: "todos")
+            try group.insert(["id": "b"], in: "todos")
+        }
+        let ids = try await device.context.queue.operations().map(\.id)
+        device.server.onRequest { request in
+            guard request.head.path == "/tables/$batch" else { return .answer(.model(503, nil)) }
+            return .answer(
+                .model(
+                    200,
+                    ["responses": JSON(ids.map { ["id": JSON($0), "status": JSON($0 == ids[0] ? status : 424)] })]))
+        }
+        _ = try await device.context.push()
+        let skipped = try #require(try await device.context.queue.operations().last)
+        #expect(skipped.state == .pending && skipped.isUncertain == isUncertain)
+    }
+
     @Test("after a 401 the batch goes again as one, with a token that was renewed once")
     func unauthorized() async throws {
         let server = ModelServer()

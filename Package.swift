@@ -23,6 +23,15 @@ let package = Package(
         .executable(name: "sluice", targets: ["SluiceCLI"]),
         .executable(name: "sluice-lab", targets: ["SluiceLab"]),
     ],
+    // Each is a whole: one is enough. With several, Swift 6.3 passes their flags in another order each time, and compiles
+    // everything again.
+    traits: [
+        .default(enabledTraits: ["All"]),
+        .trait(name: "All", description: "The daemon, the command and the backend as well."),
+        .trait(name: "HTTP", description: "The transport over sockets, with AsyncHTTPClient."),
+        .trait(name: "Lua", description: "That, with plugins and policies in Lua."),
+        .trait(name: "Service", description: "That, with sync as a service, metrics and traces."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
@@ -70,7 +79,10 @@ var sdk: [Target] {
             .target(
                 name: "Sluice",
                 dependencies: [
-                    "SluiceCore", "SluiceHTTP", "SluiceOData", "SluicePredicate", "SluiceSQLite", httpTypes,
+                    "SluiceCore",
+                    .target(name: "SluiceHTTP", condition: .when(traits: ["All", "HTTP", "Lua", "Service"])),
+                    "SluiceOData",
+                    "SluicePredicate", "SluiceSQLite", httpTypes,
                 ]),
         ])
 }
@@ -277,14 +289,16 @@ var suites: [Target] {
                 dependencies: [
                     "RepositoryFiles", "SluiceBackend", "Sluice", "SluicePostgres", "SluiceTesting",
                     "SluiceTestSupport", coreMetrics,
-                    .product(name: "HummingbirdTesting", package: "hummingbird"), jwtKit, httpTypes, logging, nioCore,
-                    .product(name: "NIOEmbedded", package: "swift-nio"), nioHTTP1, nioHTTPTypes, nioPosix,
+                    product("HummingbirdTesting", of: "hummingbird"), jwtKit, httpTypes, logging, nioCore,
+                    product("NIOEmbedded", of: "swift-nio", with: "HTTP", "Lua", "Service"), nioHTTP1, nioHTTPTypes,
+                    nioPosix,
                 ]),
             .testTarget(
                 name: "SluiceServiceTests",
                 dependencies: [
                     "Sluice", "SluiceService", "SluiceTesting", httpTypes,
-                    .product(name: "InMemoryTracing", package: "swift-distributed-tracing"), logging, metricsTestKit,
+                    product("InMemoryTracing", of: "swift-distributed-tracing", with: "Service"), logging,
+                    metricsTestKit,
                     serviceLifecycle, tracing,
                 ]),
             .testTarget(
@@ -347,7 +361,7 @@ if Context.environment["SLUICE_PROGRAMS"] != nil {
     package.targets += [
         .executableTarget(
             name: "storage",
-            dependencies: ["SluiceTestSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: ["SluiceTestSupport", argumentParser],
             path: "Tests/Programs/StorageFaults")
     ]
     // libFuzzer has the main function of these.
@@ -396,24 +410,33 @@ for target in package.targets where targetsInC.contains(target.name) && optimize
 
 var httpTypes: Target.Dependency { .product(name: "HTTPTypes", package: "swift-http-types") }
 var logging: Target.Dependency { .product(name: "Logging", package: "swift-log") }
-var coreMetrics: Target.Dependency { .product(name: "CoreMetrics", package: "swift-metrics") }
-var metricsTestKit: Target.Dependency { .product(name: "MetricsTestKit", package: "swift-metrics") }
-var tracing: Target.Dependency { .product(name: "Tracing", package: "swift-distributed-tracing") }
-var serviceLifecycle: Target.Dependency { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
-var unixSignals: Target.Dependency { .product(name: "UnixSignals", package: "swift-service-lifecycle") }
-var configuration: Target.Dependency { .product(name: "Configuration", package: "swift-configuration") }
-var argumentParser: Target.Dependency { .product(name: "ArgumentParser", package: "swift-argument-parser") }
-var yams: Target.Dependency { .product(name: "Yams", package: "Yams") }
-var crypto: Target.Dependency { .product(name: "Crypto", package: "swift-crypto") }
-var jwtKit: Target.Dependency { .product(name: "JWTKit", package: "jwt-kit") }
-var hummingbird: Target.Dependency { .product(name: "Hummingbird", package: "hummingbird") }
-var asyncHTTPClient: Target.Dependency { .product(name: "AsyncHTTPClient", package: "async-http-client") }
-var nioCore: Target.Dependency { .product(name: "NIOCore", package: "swift-nio") }
-var nioHTTP1: Target.Dependency { .product(name: "NIOHTTP1", package: "swift-nio") }
-var nioPosix: Target.Dependency { .product(name: "NIOPosix", package: "swift-nio") }
-var nioSSL: Target.Dependency { .product(name: "NIOSSL", package: "swift-nio-ssl") }
-var nioHTTPTypes: Target.Dependency { .product(name: "NIOHTTPTypes", package: "swift-nio-extras") }
-var nioHTTPCompression: Target.Dependency { .product(name: "NIOHTTPCompression", package: "swift-nio-extras") }
+var coreMetrics: Target.Dependency { product("CoreMetrics", of: "swift-metrics", with: "Lua", "Service") }
+var metricsTestKit: Target.Dependency { product("MetricsTestKit", of: "swift-metrics", with: "Lua", "Service") }
+var tracing: Target.Dependency { product("Tracing", of: "swift-distributed-tracing", with: "Service") }
+var serviceLifecycle: Target.Dependency { product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Service") }
+var unixSignals: Target.Dependency { product("UnixSignals", of: "swift-service-lifecycle", with: "Service") }
+var configuration: Target.Dependency { product("Configuration", of: "swift-configuration") }
+var argumentParser: Target.Dependency { product("ArgumentParser", of: "swift-argument-parser") }
+var yams: Target.Dependency { product("Yams", of: "Yams", with: "Lua") }
+var crypto: Target.Dependency { product("Crypto", of: "swift-crypto", with: "Lua") }
+var jwtKit: Target.Dependency { product("JWTKit", of: "jwt-kit") }
+var hummingbird: Target.Dependency { product("Hummingbird", of: "hummingbird") }
+var asyncHTTPClient: Target.Dependency {
+    product("AsyncHTTPClient", of: "async-http-client", with: "HTTP", "Lua", "Service")
+}
+var nioCore: Target.Dependency { product("NIOCore", of: "swift-nio", with: "HTTP", "Lua", "Service") }
+var nioHTTP1: Target.Dependency { product("NIOHTTP1", of: "swift-nio", with: "HTTP", "Lua", "Service") }
+var nioPosix: Target.Dependency { product("NIOPosix", of: "swift-nio", with: "HTTP", "Lua", "Service") }
+var nioSSL: Target.Dependency { product("NIOSSL", of: "swift-nio-ssl", with: "HTTP", "Lua", "Service") }
+var nioHTTPTypes: Target.Dependency { product("NIOHTTPTypes", of: "swift-nio-extras") }
+var nioHTTPCompression: Target.Dependency {
+    product("NIOHTTPCompression", of: "swift-nio-extras", with: "HTTP", "Lua", "Service")
+}
+
+/// A product that the given traits need, besides `All`. Who depends on Sluice with another one does not resolve its package.
+func product(_ name: String, of package: String, with traits: String...) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: Set(traits).union(["All"])))
+}
 
 /// The targets of a room: a folder of `Sources` or `Tests` with a folder for each.
 func room(_ name: String, in place: String = "Sources", _ targets: [Target]) -> [Target] {

@@ -94,8 +94,8 @@ enum TLSReason {
     private static let reasons = [
         (
             "CERTIFICATE_VERIFY_FAILED",
-            "the server's certificate is not trusted: it has expired, or is of an authority that neither this machine "
-                + "nor the configured file of authorities knows"
+            "the server's certificate is not trusted: it has expired or is not valid yet by this machine's clock, or is of an "
+                + "authority that neither this machine nor the configured file of authorities knows"
         ),
         (
             "WRONG_VERSION_NUMBER",

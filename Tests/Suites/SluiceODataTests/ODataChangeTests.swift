@@ -1,6 +1,7 @@
 import HTTPTypes
 import SluiceCore
 import SluiceTesting
+import Synchronization
 import Testing
 
 @testable import SluiceOData
@@ -194,6 +195,29 @@ struct ODataChangeTests {
         #expect(fixture.sent[1].hasPrefix("GET /Orders?$filter=(Ref%20eq%20'a-1')"))
         #expect(fixture.sent[2] == "PATCH /Orders('4711')")
         #expect(changed["id"] == "a-1")
+    }
+
+    @Test("a creation whose answer is lost is searched for, and made again only when it can no longer be under way")
+    func underWay() async throws {
+        let none = ScriptedTransport.Step.json(200, #"{"value":[]}"#)
+        let fixture = try ODataFixture(
+            .v4, Self.assigned,
+            [
+                .json(504, ""), none, .json(404, ""), none, .json(404, ""),
+                .row("4711", "W/\"1\"", #","Ref":"a-1","Text":"t""#, status: 201),
+            ])
+        let time = Mutex(Timestamp(ticks: 17_000_000_000_000_000))
+        var options = SyncOptions()
+        options.environment.now = { time.withLock { $0 } }
+        let context = try await SyncContext(client: fixture.client, store: MemoryStore(), tables: [], options: options)
+        try await context.table("Orders").insert(["id": "a-1", "Text": "t"])
+        #expect(try await context.push().remaining == 1)
+        #expect(try await context.push().remaining == 1)
+        #expect(fixture.sent.map { $0.prefix(4) } == ["POST", "GET ", "GET "])
+        #expect(try await context.queue.operations().first?.sent.count == 1)
+        time.withLock { $0 = $0.advanced(by: .seconds(30)) }
+        #expect(try await context.push().isClean)
+        #expect(fixture.sent.map { $0.prefix(4) } == ["POST", "GET ", "GET ", "GET ", "GET ", "POST"])
     }
 
     private static let unfindable = ODataSettings(

@@ -99,6 +99,7 @@ struct BatchChange {
         inner.context = RequestContext(
             source: request.context.source, attempt: request.context.attempt, limits: request.context.limits)
         inner.context.mayBeApplied = request.context.partsInDoubt.contains(id)
+        inner.context.mayBeUnderWay = request.context.partsUnderWay.contains(id)
         let context = request.context
         inner.context.noteSent = { context.noteSent?(id, $1) }
         inner.context.noteCreated = { context.noteCreated?(id, $1) }

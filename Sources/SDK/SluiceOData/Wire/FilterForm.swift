@@ -23,7 +23,7 @@ struct FilterForm: Sendable {
         switch try simplified(expression) {
         case .literal(.bool(true)): .all
         case .literal(.bool(false)), .literal(.null): .none
-        case let rest: .some(try FilterPrinter(set: set, version: version).text(of: rest))
+        case let rest: .some(try ServiceFilterPrinter(set: set, version: version).text(of: rest))
         }
     }
 

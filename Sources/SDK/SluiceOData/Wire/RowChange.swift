@@ -102,7 +102,19 @@ struct RowChange {
             }
             if there.status != 404 { return .answered(there) }
         }
+        let isRemembered = transport.settings.remembersRequests || transport.memory.knowsRequestIDs
+        if request.context.mayBeUnderWay, !isRemembered { return try waits(id, inBatch: inBatch) }
         return .change(post(.unnamedInsert, id, nil, body))
+    }
+
+    /// Refuses to send a creation again whose first request may still be carried out: the service would then make two
+    /// rows. It waits in the queue, and is searched for again.
+    private func waits(_ id: RecordID, inBatch: Bool) throws -> Plan {
+        let reason =
+            "an earlier request for the row got no answer and may still be carried out: it is looked for again later"
+        if inBatch { return .answered(ODataTransport.refusal(503, reason)) }
+        throw SluiceError(
+            .serverFailure, reason, table: set.name, recordID: id, cause: RequestNotSent(reason))
     }
 
     private func post(_ kind: Sent.Kind, _ id: RecordID, _ key: EntityKey?, _ body: JSON) -> Sent {

@@ -65,26 +65,34 @@ struct ReconcileDriver: Sendable {
     /// - Returns: the result; nil if there was no row to recheck, and then the cursor is not saved.
     mutating func settle(isAnswered: Bool) async throws -> ReconcileResult? {
         let (table, toRecheck, version, owner) = (table, cursor.toRecheck, dialect.columns.version, cursor)
-        let (now, waiting, here) = try await exchange.store.read { reader in
+        let moment = environment.now()
+        let (now, waiting, here, passed) = try await exchange.store.read { reader in
             let waiting = try QueueReader(reader).waiting(in: table, among: toRecheck)
             var here: [RecordID: String?] = [:]
+            var passed: [RecordID: Bool] = [:]
+            for id in toRecheck { passed[id] = try ReplacedVersions.hasPassed(id, in: table, at: moment, in: reader) }
             for id in toRecheck where try waiting[id] == nil && Membership.holds(owner, id, in: reader) {
                 guard let record = try reader.record(id, in: table) else { continue }
                 here[id] = .some(record[version]?.string)
             }
-            return (try ChangeStamps.mark(of: table, in: reader), waiting, here)
+            return (try ChangeStamps.mark(of: table, in: reader), waiting, here, passed)
         }
         mark = now
         let free = cursor.takeRechecks(Set(waiting.keys))
-        let (held, removed) = (free.filter { here[$0] != nil }, free.filter { here[$0] == nil })
+        let held = free.filter { here[$0] != nil }
+        // A row deleted here a moment ago is in a list that lags. If it still is later, the server has it again.
+        let deleted = free.filter { here[$0] == nil && passed[$0] != nil }
+        let due = deleted.filter { passed[$0] == true }
+        cursor.recheckLater(deleted.filter { passed[$0] == false })
+        let removed = free.filter { here[$0] == nil && passed[$0] == nil }
+        try await bring(isAnswered ? due + removed : due)
         if isAnswered {
-            try await bring(removed)
             // A lagging replica may have shown a row that is gone, so the next pull compares once more.
             if result.stored > 0 { cursor.needsReconcile = true }
         } else {
             cursor.recheckLater(removed)
         }
-        if held.isEmpty, removed.isEmpty || !isAnswered { return nil }
+        if held.isEmpty, due.isEmpty, removed.isEmpty || !isAnswered { return nil }
         try await letGo(held, here)
         return result
     }

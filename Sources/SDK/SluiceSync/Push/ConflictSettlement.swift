@@ -28,18 +28,28 @@ struct ConflictSettlement {
         case .delete: what = "delete"
         case .defer, .ask, .abort, .next: return
         }
-        let decided = decided(decision)
-        if decision == .server || decision == .discard || item.witnesses != nil || !keepsChange(decided) {
+        let givesUp = decision == .server || decision == .discard
+        let local = try store.record(id, in: table)
+        let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
+        let isContested =
+            givesUp
+            && ForeignChanges.contest(
+                successors, after: operation, making: item.local, base: item.base, server: live, local: local,
+                columns: columns)
+        let decided = isContested ? item.base : decided(decision)
+        if givesUp || item.witnesses != nil || !keepsChange(decided) {
             try queue.audit(operation, item.attributed(what), local: item.local, at: environment.now())
         }
         let recompute = QueueRecompute(columns: columns, environment: environment, queue: queue)
-        let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
         let later = recompute.steps(
-            of: successors, from: item.local, restored: item.base, onto: decided, live: live,
-            local: try store.record(id, in: table), mirror: try queue.reader.state(of: id, in: table)?.mirror)
+            of: successors, from: item.local, restored: item.base, onto: decided, live: isContested ? item.base : live,
+            local: local, mirror: try queue.reader.state(of: id, in: table)?.mirror)
         try recompute.write(
             [.init(operation: operation, target: decided)] + later,
-            on: .server(live: live, tombstone: live == nil ? conflict.server : nil))
+            on: isContested
+                ? .server(live: item.base, tombstone: nil)
+                : .server(live: live, tombstone: live == nil ? conflict.server : nil),
+            mirror: isContested ? .some(live) : nil)
         try settleGroup(decision)
     }
 

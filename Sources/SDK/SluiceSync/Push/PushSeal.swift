@@ -36,6 +36,10 @@ final class PushSeal: PageFilter {
         }
     }
 
+    /// The time for which a request without an answer may still be carried out, and for which a copy of the server's
+    /// data may lag behind it.
+    private static let underWay = ReplacedVersions.lag
+
     private let store: any LocalStore
     private let committer: PushCommitter
     private let endpoint: Endpoint
@@ -133,9 +137,16 @@ final class PushSeal: PageFilter {
             let repeated = FinalRequest(request).repeating(sent)
             return Sealed(request: repeated.map { sent.identify($0, as: flight.item.operation.requestID) })
         }
-        let outgoing = try committer.seal(
-            flight.item, request: flight.body, final: FinalRequest(request), wasUnsent: flight.wasUnsent, in: writer)
-        return Sealed(request: outgoing?.request, operation: outgoing?.operation)
+        guard
+            let outgoing = try committer.seal(
+                flight.item, request: flight.body, final: FinalRequest(request), wasUnsent: flight.wasUnsent,
+                in: writer)
+        else { return Sealed() }
+        var sealed = outgoing.request
+        sealed.context.mayBeUnderWay =
+            outgoing.operation.isUncertain
+            && (flight.wasSent || flight.item.operation.wasSent(within: Self.underWay, of: committer.environment.now()))
+        return Sealed(request: sealed, operation: outgoing.operation)
     }
 }
 
@@ -152,5 +163,12 @@ extension Result<Response, any Error> {
         case .success(let response): AnswerStatus.showsNothingDone(response.status)
         case .failure(let error): (error as? SluiceError)?.cause is RequestNotSent
         }
+    }
+}
+
+extension TableOperation {
+    /// Whether one of its bodies was first sent in that time before the moment, or after it by a clock that was set back.
+    fileprivate func wasSent(within span: Duration, of now: Timestamp) -> Bool {
+        sent.contains { $0.firstSent.duration(to: now) < span }
     }
 }

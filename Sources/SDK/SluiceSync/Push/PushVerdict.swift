@@ -69,10 +69,8 @@ enum PushVerdict: Sendable, Hashable {
             }
         case 409, 412:
             guard let record = answer.record else {
-                // A 409 may echo the request, so it is no evidence. A 412 without a record stays an error: if a proxy
-                // has sent a conditional request twice, the second is refused although the first took effect.
-                let mayBeDone = operation.kind != .insert
-                return answer.status == 409 ? .readBack : .later(.preconditionFailed, uncertain: mayBeDone)
+                // It may echo the request, or be of a gateway: the record itself shows whether it has changed.
+                return .readBack
             }
             guard columns.id(record)?.isSame(as: operation.recordID) ?? false else {
                 // Another record has a value that must be unique.
@@ -169,6 +167,8 @@ enum PushVerdict: Sendable, Hashable {
         if status == 404 || status == 410 {
             return .later(.notFound, uncertain: item.operation.kind == .delete)
         }
+        // Refused for a version that the record still has: perhaps a copy of the server's data lags.
+        if status == 412 { return .later(.preconditionFailed, uncertain: true) }
         return verdict
     }
 

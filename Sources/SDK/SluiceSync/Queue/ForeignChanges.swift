@@ -36,6 +36,30 @@ struct ForeignChanges {
         }
     }
 
+    /// Whether edits after an operation that is given up collide with changes that others have made since its base. Such
+    /// edits keep that base: the server then refuses them, and the conflict is shown.
+    ///
+    /// - Parameters:
+    ///   - later: the edits.
+    ///   - operation: the operation that is given up.
+    ///   - result: the record after it.
+    ///   - base: the server's record on which it was made.
+    ///   - server: the server's newest record; nil if it has none now.
+    ///   - local: the record that the application sees.
+    static func contest(
+        _ later: [TableOperation], after operation: TableOperation, making result: JSON?, base: JSON?, server: JSON?,
+        local: JSON?, columns: PushColumns
+    ) -> Bool {
+        guard operation.kind != .undelete, base != nil || operation.kind == .insert, base != server else {
+            return false
+        }
+        // After a delete, later operations restore the record on purpose.
+        guard let server else { return operation.kind != .delete && later.contains { $0.kind != .delete } }
+        let foreign = ForeignChanges(
+            of: server, since: base, base: base, isNew: false, in: operation.table, columns: columns)
+        return foreign.collide(with: later, from: result ?? base, to: local)
+    }
+
     /// Whether one of the operations after that send collides, up to the record that the application sees.
     func collide(with successors: [TableOperation], from before: JSON?, to local: JSON?) -> Bool {
         successors.contains { successor in

@@ -83,6 +83,7 @@ package struct PushColumns: Sendable, Hashable {
             let written = record[name] ?? .null
             return name == names.id || system.contains(name) || written == value
                 || forms[name]?.contains { $0.leads(from: value, to: written) } ?? false
+                || WrittenForm.sameInstant.leads(from: value, to: written)
                 || value.isNull && isKey(written, of: record)
         }
     }

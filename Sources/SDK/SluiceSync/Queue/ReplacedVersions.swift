@@ -58,6 +58,15 @@ struct ReplacedVersions {
         try store.put(note, in: schema.name)
     }
 
+    /// Whether the lag has passed since a write of this device replaced a version of the record; nil if none did.
+    static func hasPassed(
+        _ id: RecordID, in table: String, at now: Timestamp, in store: any StoreReader
+    ) throws -> Bool? {
+        let note = try store.record(ChangeStamps.id(of: id, in: table), in: schema.name)
+        guard let note, note["at"]?.isNull == false else { return nil }
+        return !counts(note, at: now)
+    }
+
     private static let schema = ChangeStamps.schema
 
     private static func counts(_ note: JSON, at now: Timestamp) -> Bool {

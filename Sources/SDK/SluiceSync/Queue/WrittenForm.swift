@@ -12,6 +12,8 @@ enum WrittenForm: Sendable, Hashable, CaseIterable {
     case rounded
     /// "milk " becomes "milk".
     case trimmed
+    /// "2026-05-06T07:08:09Z" becomes "2026-05-06T07:08:09.000Z".
+    case sameInstant
 
     /// Whether the server may have written the sent value as the other one.
     func leads(from sent: JSON, to written: JSON) -> Bool {
@@ -23,6 +25,12 @@ enum WrittenForm: Sendable, Hashable, CaseIterable {
                 let double = Double(sent.description), double.isFinite
             {
                 Double(written.description) == double
+            } else {
+                false
+            }
+        case .sameInstant:
+            if let sent = sent.string, let written = written.string, let instant = Timestamp(sent) {
+                sent != written && Timestamp(written) == instant
             } else {
                 false
             }

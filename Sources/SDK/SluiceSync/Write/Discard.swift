@@ -52,7 +52,11 @@ struct Discard {
         let after = all.filter { $0.sequence > operation.sequence }
         let before = ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror
         let recompute = QueueRecompute(columns: columns, environment: environment, queue: queue)
-        let isContested = ahead == nil && self.isContested(after, by: state, operation, local)
+        let isContested =
+            ahead == nil
+            && ForeignChanges.contest(
+                after, after: operation, making: operation.resultingRecord(local: local, mirror: state?.mirror),
+                base: state?.base, server: state?.mirror, local: local, columns: columns)
         if operation.kind == .undelete {
             // Later edits need the restored record, so they are discarded too.
             let groups = try remove([operation] + after, local)
@@ -81,19 +85,6 @@ struct Discard {
             }
         }
         return groups
-    }
-
-    /// Whether later edits change properties that others have changed since the operation was made. Such edits keep the
-    /// old base: the server then refuses them, and the conflict is shown.
-    private func isContested(
-        _ after: [TableOperation], by state: RecordState?, _ operation: TableOperation, _ local: JSON?
-    ) -> Bool {
-        guard operation.kind == .update, let base = state?.base, base != state?.mirror else { return false }
-        guard let mirror = state?.mirror else { return after.contains { $0.kind != .delete } }
-        let result = operation.resultingRecord(local: local, mirror: mirror)
-        let foreign = ForeignChanges(
-            of: mirror, since: base, base: base, isNew: false, in: operation.table, columns: columns)
-        return foreign.collide(with: after, from: result, to: local)
     }
 
     private func remove(_ operations: [TableOperation], _ local: JSON?) throws -> Set<String> {

@@ -50,8 +50,12 @@ public struct RequestContext: Sendable {
     /// Whether a request for the same change may have taken effect before: it was sent, and no answer shows its
     /// outcome.
     package var mayBeApplied = false
+    /// Whether that earlier request may still be under way at the server, as after a gateway's 504.
+    package var mayBeUnderWay = false
     /// The parts of a batch that may have taken effect before.
     package var partsInDoubt: Set<String> = []
+    /// The parts of a batch of which an earlier request may still be under way.
+    package var partsUnderWay: Set<String> = []
     /// The callback of an adapter for the outcome of a creation whose key the service assigns, with the part's id in a
     /// batch.
     package var noteCreated: (@Sendable (_ part: String?, AssignedKeyNote) -> Void)?

@@ -13,7 +13,7 @@ struct ReplacedVersionsTests {
     /// A server that answers reads from its state of before, while it lags.
     private final class Lagging: Transport {
         let server: ModelServer
-        private let replica: ModelServer
+        let replica: ModelServer
         private let lags = Mutex(false)
 
         init(_ tables: [String: [JSON]]) {
@@ -85,6 +85,23 @@ struct ReplacedVersionsTests {
         lagging.lag(true)
         try await device.todos.pull(named: "all")
         #expect(try await device.local("a")?["n"] == 2)
+        clock.advance(ReplacedVersions.lag)
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("a")?["n"] == 1)
+    }
+
+    @Test("a row deleted a moment before the server was restored comes back", arguments: StoreKind.allCases)
+    func restoredDelete(_ kind: StoreKind) async throws {
+        let clock = Clock()
+        let (device, lagging) = try await device(kind, now: clock.now)
+        try await device.todos.delete(id: "a")
+        #expect(try await device.context.push().isClean)
+        lagging.lag(true)
+        lagging.replica.seed("todos", [["id": "later", "n": 1]])
+        for _ in 0..<2 {
+            try await device.todos.pull(named: "all")
+            #expect(try await device.local("a") == nil)
+        }
         clock.advance(ReplacedVersions.lag)
         try await device.todos.pull(named: "all")
         #expect(try await device.local("a")?["n"] == 1)

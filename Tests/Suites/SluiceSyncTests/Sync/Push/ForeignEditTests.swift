@@ -166,6 +166,33 @@ struct ForeignEditTests {
         #expect(device.server.rows("todos")["a"]?["deleted"] != true)
     }
 
+    @Test(
+        "by an edit after a delete that the server wins", arguments: StoreKind.allCases,
+        [ConflictPolicy.serverWins, .hold])
+    func behindWonDelete(_ kind: StoreKind, _ policy: ConflictPolicy) async throws {
+        let device = try await Device(kind, policy: policy)
+        device.server.seed("todos", [["id": "a", "p": 0, "o": 0]])
+        try await device.todos.pull(named: "all")
+        try await device.todos.delete(id: "a")
+        device.server.onRequest { $0.isWrite ? .answer(.model(504, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        try await device.todos.undelete(id: "a")
+        try await device.todos.update(["id": "a", "p": 1])
+        device.server.seed("todos", [["id": "a", "p": 9]])
+        _ = try await device.context.push()
+        for _ in 0..<2 where policy == .hold {
+            let held = try #require(try await device.context.queue.operations().first)
+            #expect(held.failure?.serverRecord?["p"] == 9, "\(held)")
+            try await device.context.queue.resolve(held.id, .server)
+            _ = try await device.context.push()
+        }
+        #expect(device.remote("a") == ["id": "a", "p": 9, "o": 0])
+        #expect(try await device.local("a") == device.remote("a"))
+        #expect(try await device.queue() == [])
+        #expect(try await device.context.queue.audit().contains { $0.local?["p"] == 1 }, "the edit is in the audit")
+    }
+
     @Test("a record that no operation could keep holds up nothing but its own change", arguments: 59...63)
     func deep(depth: Int) async throws {
         var value: JSON = 1

@@ -83,6 +83,20 @@ struct WrittenFormTests {
         #expect(!WrittenForm.rounded.leads(from: 5, to: 5) && !WrittenForm.rounded.leads(from: 5, to: 6))
     }
 
+    @Test("a time that the server writes with other digits is the one that was sent, from the first answer on")
+    func sameInstant() async throws {
+        let device = try await Device(.memory)
+        try await device.todos.insert(["id": "a", "due": "2026-05-06T07:08:09Z"])
+        device.server.onRequest { $0.isWrite ? .loseAnswer : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        device.server.seed("todos", [["id": "a", "due": "2026-05-06T07:08:09.000Z"]])
+        #expect(try await device.context.push().isClean)
+        #expect(try await device.local("a")?["due"] == "2026-05-06T07:08:09.000Z")
+        #expect(!WrittenForm.sameInstant.leads(from: "2026-05-06T07:08:09Z", to: "2026-05-06T07:08:10Z"))
+        #expect(!WrittenForm.sameInstant.leads(from: "1", to: "01"))
+    }
+
     @Test("an edit that the server trims to the value before it is done with its second answer")
     func trimmed() async throws {
         let device = try await Device(.memory)

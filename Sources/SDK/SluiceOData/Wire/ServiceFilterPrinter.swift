@@ -1,7 +1,7 @@
 internal import SluiceBase
 
 /// Writes a filter's text for one version, each constant in the literal form of the property beside it.
-struct FilterPrinter: Sendable {
+struct ServiceFilterPrinter: Sendable {
     let set: EntitySet
     let version: ODataVersion
 

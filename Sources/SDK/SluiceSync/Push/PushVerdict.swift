@@ -129,6 +129,7 @@ enum PushVerdict: Sendable, Hashable {
                 if isFromMemory, mayBeRemembered { return .renew }
                 // The server gives records ids of its own: each repeat would create another one.
                 if let created, !created.isSame(as: item.recordID) { return .refused(.maybeApplied, uncertain: true) }
+                if status == 412 { return .later(.preconditionFailed, uncertain: false) }
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }
@@ -168,7 +169,7 @@ enum PushVerdict: Sendable, Hashable {
             return .later(.notFound, uncertain: item.operation.kind == .delete)
         }
         // Refused for a version that the record still has: perhaps a copy of the server's data lags.
-        if status == 412 { return .later(.preconditionFailed, uncertain: true) }
+        if status == 412, claim == nil { return .later(.preconditionFailed, uncertain: true) }
         return verdict
     }
 

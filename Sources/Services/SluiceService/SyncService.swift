@@ -28,11 +28,14 @@ public struct SyncService: Service {
     /// Creates a service for a context.
     ///
     /// - Parameters:
+    ///   - context: the sync context.
+    ///   - schedule: the time of each run.
     ///   - logger: reports each run: at `debug` if it went well, else, also for operations that failed, at `warning`. Nothing of a record's content is
     ///     logged.
     ///   - metrics: counts the runs; nil for the process's metrics system.
     ///   - tracer: gets a span for each push and pull. Give the client ``RequestSpans/filters(_:around:)`` to
     ///     trace the requests too.
+    ///   - shutdownLimit: the time that a run has to end after the service was asked to.
     public init(
         _ context: SyncContext, _ schedule: SyncSchedule, logger: Logger, metrics: (any MetricsFactory)? = nil,
         tracer: (any Tracer)? = nil, shutdownLimit: Duration = .seconds(10)

@@ -38,6 +38,7 @@ public final class LossyTransport: Transport {
     /// Puts a lossy line in front of `inner`.
     ///
     /// - Parameters:
+    ///   - inner: the transport behind the line.
     ///   - seed: determines the faults, together with the order of the requests.
     ///   - rate: the share of requests with a fault, 0 to 1.
     public init(_ inner: any Transport, seed: UInt64, rate: Double = 0.4) {

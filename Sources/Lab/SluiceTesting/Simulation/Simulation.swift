@@ -46,7 +46,9 @@ public struct Simulation: Sendable {
 
     /// Plays one story on the calling thread.
     ///
-    /// - Parameter keepsTrace: whether to record the events, line by line.
+    /// - Parameters:
+    ///   - story: the story.
+    ///   - keepsTrace: whether to record the events, line by line.
     public func play(_ story: SimulationStory, keepsTrace: Bool = false) -> SimulationOutcome {
         do {
             let world = try SimulationWorld(story, configuration, keepsTrace: keepsTrace)

@@ -82,7 +82,9 @@ public struct SimulationRule: Sendable {
 
     /// Creates a rule.
     ///
-    /// - Parameter problem: returns a description of the problem, or nil.
+    /// - Parameters:
+    ///   - name: the rule in one sentence, for reports.
+    ///   - problem: returns a description of the problem, or nil.
     public init(_ name: String, _ problem: @escaping @Sendable (End) -> String?) {
         self.name = name
         self.problem = problem

@@ -1,6 +1,6 @@
 /// A predicate or a value of a query: one tree for every source and every target.
 ///
-/// The tree is read from OData text (``QueryExpression/init(odata:)``), evaluated in memory, and printed as SQL and as
+/// The tree is read from OData text (`QueryExpression(odata:)`), evaluated in memory, and printed as SQL and as
 /// OData; the same tree means the same rows everywhere.
 public indirect enum QueryExpression: Sendable, Hashable {
     /// A constant.

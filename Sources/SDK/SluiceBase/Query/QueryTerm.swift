@@ -6,7 +6,7 @@
 ///     .sorted(by: "title")
 /// ```
 ///
-/// The operators have their OData meaning; see ``Query/where(_:)``. A Swift constant becomes a constant of the query,
+/// The operators have their OData meaning; see `Query.where(_:)`. A Swift constant becomes a constant of the query,
 /// and `nil` becomes null.
 public struct QueryTerm: Sendable {
     /// The tree.

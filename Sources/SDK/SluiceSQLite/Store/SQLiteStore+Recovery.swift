@@ -17,7 +17,7 @@ extension SQLiteStore {
     /// ```
     ///
     /// - Returns: the store, and the recovery if it was damaged.
-    /// - Throws: ``SluiceError`` as ``init(path:options:)``: a database of another program or of a newer format is not
+    /// - Throws: ``SluiceError`` as ``init(path:encryption:options:)``: a database of another program or of a newer format is not
     ///   damaged, and is left as it is. `storeBusy` if another process synchronises the store.
     public static func openOrRecover(
         path: String, encryption: StoreEncryption? = nil, options: Options = Options()

@@ -78,7 +78,7 @@ public final class SQLiteStore: LocalStore {
     /// It blocks the calling thread, at most for the busy timeout.
     ///
     /// - Parameter encryption: the encryption of the file; nil for a plain one. A new file gets this encryption. That
-    ///   of an existing file is not changed: see ``convert(path:from:to:options:)``.
+    ///   of an existing file is not changed: see ``convert(path:from:to:options:environment:)``.
     /// - Throws: ``SluiceError`` of code `storeNotADatabase` for a file that is something else, `storeSchema` for a
     ///   database of another program or of a newer format, `storeKeyRefused`, `storeEncrypted` and `storeNotEncrypted`
     ///   for one that is encrypted otherwise (all of which are left as they are), `storeLibraryMissing` if it needs

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Keeps a local store and a server's tables in step.
 ///
-/// The application reads and writes through ``table(_:)`` at any time; ``push()`` and
+/// The application reads and writes through `table(_:)` at any time; ``push(tables:tags:progress:)`` and
 /// ``pull(_:named:allowsMassRemoval:progress:)`` carry the changes when the network allows. Push, pull and purge run
 /// one at a time; reads and writes wait for none of them.
 ///

@@ -11,7 +11,7 @@ public protocol StoreWriter: StoreReader {
     /// default decodes them into records.
     func put(_ rows: RowPage.Selection, in table: String) throws
 
-    /// Puts the record of a row, as ``put(_:in:)`` would put ``StoreRow/record``.
+    /// Puts the record of a row, as `put(_:in:)` would put ``StoreRow/record``.
     ///
     /// The engine puts its own rows so, with every change. A store may write the values into its columns directly; the
     /// default makes the record.

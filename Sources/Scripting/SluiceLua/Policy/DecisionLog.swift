@@ -2,7 +2,7 @@ internal import Foundation
 internal import SluiceConfiguration
 internal import SluiceCore
 
-/// A file for the decisions of plugins, written as they are made: one JSON object a line, for ``DecisionFile``.
+/// A file for the decisions of plugins, written as they are made: one JSON object a line, as `sluice replay` reads them.
 ///
 /// ```swift
 /// var options = PluginOptions()

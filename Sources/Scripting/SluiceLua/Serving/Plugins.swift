@@ -55,7 +55,9 @@ public final class Plugins: Sendable {
 
     /// Loads plugins.
     ///
-    /// - Parameter plans: the plugins with their configurations; disabled ones too, because others may name them.
+    /// - Parameters:
+    ///   - plans: the plugins with their configurations; disabled ones too, because others may name them.
+    ///   - options: clock, limits and files of the process.
     /// - Throws: ``SluiceError`` of code `invalidArgument`; its cause is a ``PluginFailure`` if a script failed.
     public convenience init(_ plans: [PluginPlan], options: PluginOptions = PluginOptions()) async throws {
         try options.decisionLog?.check(besides: options.ownFiles)

@@ -217,6 +217,7 @@ extension Backend {
     ///   - name: the table.
     ///   - configuration: the database, and the table's rules.
     ///   - isDryRun: whether the statements are only returned.
+    ///   - environment: clock and ids.
     /// - Throws: ``SluiceError`` of code `invalidTable` with the reason if the table cannot be adopted, and of the
     ///   store codes.
     public static func adopt(

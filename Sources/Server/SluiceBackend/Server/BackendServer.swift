@@ -21,8 +21,10 @@ public struct BackendServer: Service {
     /// Creates a listener.
     ///
     /// - Parameters:
+    ///   - backend: the tables to serve.
     ///   - host: the address to listen on.
     ///   - port: the port; 0 for any free one.
+    ///   - logger: reports failures; nil for no log.
     ///   - metrics: the counters of requests, and the answer to `GET /metrics`.
     ///   - onListening: called with the port once connections are accepted.
     public init(

@@ -48,7 +48,9 @@ public struct StoreRequest: Sendable, Hashable {
     /// Reads an address: relative to the service's root (`Customers('1')/Orders?$top=5`), or a complete one below
     /// `service` (`https://example.net/odata/Customers('1')/Orders`). Both mean the same.
     ///
-    /// - Parameter service: the service of complete addresses; nil to accept relative ones only.
+    /// - Parameters:
+    ///   - address: the address.
+    ///   - service: the service of complete addresses; nil to accept relative ones only.
     /// - Throws: ``SluiceError`` of code `invalidQuery` for an unreadable address, with the place in
     ///   ``SluiceError/cause``; `invalidArgument` for an address of another service.
     public init(odata address: String, service: ServiceRoot? = nil) throws(SluiceError) {

@@ -39,7 +39,10 @@ public protocol DataStore: Sendable {
 
     /// Changes properties of a record: those missing in `changes` stay (PATCH, MERGE).
     ///
-    /// - Parameter changes: the new values, and the record's `id`; with a version the change depends on it.
+    /// - Parameters:
+    ///   - changes: the new values, and the record's `id`; with a version the change depends on it.
+    ///   - table: the record's table.
+    ///   - options: the options of the operation.
     @discardableResult
     func patch(_ changes: JSON, in table: String, options: OperationOptions) async throws -> JSON
 
@@ -49,8 +52,12 @@ public protocol DataStore: Sendable {
 
     /// Deletes a record.
     ///
-    /// - Parameter version: the version that the record must still have at the service; nil for any. A queued delete
-    ///   always depends on the locally known version.
+    /// - Parameters:
+    ///   - id: the record.
+    ///   - version: the version that the record must still have at the service; nil for any. A queued delete always
+    ///     depends on the locally known version.
+    ///   - table: the record's table.
+    ///   - options: the options of the operation.
     func delete(_ id: RecordID, version: String?, in table: String, options: OperationOptions) async throws
 
     /// Calls a function or an action of the service.

@@ -30,6 +30,8 @@ public final class MixedStore: DataStore {
     /// Creates a store of two, which is not open yet.
     ///
     /// - Parameters:
+    ///   - online: the service itself; nil for none.
+    ///   - offline: the store on this device; nil for none.
     ///   - mode: the stores to use; it may be switched at any time.
     ///   - uncovered: the policy for a read that is not covered when the service cannot be reached. Default: it fails
     ///     with `notCovered`, and the message names the missing part. In the mode `offline` the offline store's options

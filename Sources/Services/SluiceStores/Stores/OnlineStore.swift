@@ -30,6 +30,7 @@ public final class OnlineStore: DataStore {
     /// Creates a store of a service, which is not open yet.
     ///
     /// - Parameters:
+    ///   - client: the client of the service.
     ///   - tables: the tables with references; others can be read too, without navigation.
     ///   - operations: the names of the service's functions and actions (``EdmModel/operations``), so that an address
     ///     with such a name is a call and no table.

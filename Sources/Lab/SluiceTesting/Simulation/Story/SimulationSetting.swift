@@ -16,7 +16,7 @@ public struct SimulationSetting: Sendable, Hashable, Decodable, JSONPrinted {
     public var commitLag = 30
     /// The policy for conflicts that no handler decides.
     public var policy = ConflictPolicy.clientWins
-    /// The number of the built-in conflict handler: see ``SimulatedHandler``.
+    /// The number of the built-in conflict handler: see `SimulatedHandler`.
     public var handler = 0
     /// The number of attempts for a request.
     public var attempts = 1

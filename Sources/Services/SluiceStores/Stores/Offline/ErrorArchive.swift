@@ -46,7 +46,9 @@ public struct ErrorArchive: Sendable {
 
     /// Replaces the body of a request; the next upload sends it.
     ///
-    /// - Parameter record: the whole record after the request.
+    /// - Parameters:
+    ///   - id: the request.
+    ///   - record: the whole record after the request.
     public func edit(_ id: String, to record: JSON) async throws {
         let entry = try await error(id)
         if entry.isConflict, entry.operation.state == .parked {
@@ -58,7 +60,9 @@ public struct ErrorArchive: Sendable {
     /// Merges changes into a request, on top of its own changes and of the service's record if there is a newer one;
     /// the next upload sends it.
     ///
-    /// - Parameter changes: the properties to set.
+    /// - Parameters:
+    ///   - id: the request.
+    ///   - changes: the properties to set.
     public func merge(_ id: String, _ changes: JSON = .object) async throws {
         let entry = try await error(id)
         let copies = try await context.queue.copies(of: entry.operation)

@@ -30,8 +30,12 @@ public final class OfflineStore: DataStore {
     /// Creates a store on a sync context, which is not open yet. Tables are those that the context was created with,
     /// and have references for navigation.
     ///
-    /// - Parameter operations: the names of the service's functions and actions (``EdmModel/operations``), so that an
-    ///   address which begins with one is known to be a call, which cannot be answered offline.
+    /// - Parameters:
+    ///   - context: the sync context.
+    ///   - tables: the tables with references.
+    ///   - operations: the names of the service's functions and actions (``EdmModel/operations``). An address that begins
+    ///     with one is a call, and cannot be answered offline.
+    ///   - options: the options of uploads and downloads.
     public init(
         context: SyncContext, tables: [TableSchema] = [], operations: [String] = [],
         options: OfflineOptions = OfflineOptions()

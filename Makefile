@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb setup-postgres
+.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs written-docs packages setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb setup-postgres
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -141,8 +141,17 @@ threads: setup
 	@.ci/threads "$(or $(SECONDS),60)"
 
 # Writes what tests put into the documentation anew.
-docs:
+written-docs:
 	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests|HostilePageTests|PluginAPITests|SettingsTests|StampedeTests"
+
+# The reference as static HTML in .build-docs/html: the comments of the public API, and the pages of docs/ as its articles.
+docs: setup
+	$(SWIFT) build
+	@.ci/docs
+
+# Three packages that depend on this one: what each fetches, and how long its first build takes.
+packages:
+	@.ci/packages
 
 # The Debian package, in this folder: a release build, about half an hour on two cores. BINARY=FILE packs another program.
 deb: setup

@@ -172,7 +172,7 @@ import Testing
         if ProcessInfo.processInfo.environment["SLUICE_WRITE_DOCS"] != nil {
             try String(made).write(to: file, atomically: true, encoding: .utf8)
         } else {
-            #expect(page == made, "make docs writes it")
+            #expect(page == made, "make written-docs writes it")
         }
     }
 }

@@ -43,7 +43,7 @@ import Testing
             "What the servers of this family answer is written down in `Tests/Data/Fixtures/sync-cases.jsonl` (kind",
             "`http`). A test asks the backend the same and fails where the answer is neither the row's nor the one below. `ct10` is",
             "the Community Toolkit's server, `v6` that of versions 5 and 6, `node` and `netserver2` those of version 2.",
-            "`make docs` writes this page.", "",
+            "`make written-docs` writes this page.", "",
             "| row | server | request | situation | its answer | the backend's |", "|---|---|---|---|---|---|",
         ]
         for (line, row) in rows.sorted(by: { $0.key < $1.key }) {

@@ -33,7 +33,7 @@ import Testing
         } else if TestDatabase.isSQLite {
             #expect(
                 text[start..<stop] == "\n\(transcript)\n",
-                "docs/wires/\(name).md shows other exchanges; make docs writes them anew")
+                "docs/wires/\(name).md shows other exchanges; make written-docs writes them anew")
         } else {
             #expect(Self.unordered(String(text[start..<stop])) == Self.unordered("\n\(transcript)\n"))
         }

@@ -93,6 +93,6 @@ struct ConformancePage {
         The facts were read in the sources and tests of those projects, which are open; no code of theirs is here. What their
         clients write for queries is in [queries-cases.md](queries-cases.md).
 
-        This page is made by a test, which fails when it is out of date; `make docs` writes it.
+        This page is made by a test, which fails when it is out of date; `make written-docs` writes it.
         """
 }

@@ -264,7 +264,8 @@ var suites: [Target] {
             // With services that others wrote: .ci/peers starts them; without them its tests are skipped.
             .testTarget(name: "SluicePeerTests", dependencies: ["Sluice", httpTypes], exclude: ["Peers"]),
             .testTarget(
-                name: "SluicePredicateTests", dependencies: ["SluiceCore", "SluicePredicate", "SluiceSQLite"]),
+                name: "SluicePredicateTests",
+                dependencies: ["SluiceCore", "SluicePredicate", "SluiceSQLite", "SluiceTesting"]),
             .testTarget(
                 name: "SluiceSQLiteTests",
                 dependencies: ["RepositoryFiles", "SluiceSQLite", "SluiceTesting", "SluiceTestSupport", "CSQLite"]),

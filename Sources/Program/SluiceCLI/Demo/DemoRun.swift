@@ -94,7 +94,7 @@ struct DemoRun {
         narrator.step("Both pull what the other one did.")
         for device in devices {
             let result = try await device.pull()
-            narrator.detail("\(pad(device.name))\(SyncReport.words(of: result))")
+            narrator.detail("\(pad(device.name))\(result.counts)")
             tellNotes(device)
         }
         for device in devices { try await device.close() }

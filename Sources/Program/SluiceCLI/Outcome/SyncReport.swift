@@ -32,21 +32,7 @@ enum SyncReport {
 
     /// Returns the result of a pull, with the reasons for additional work.
     static func text(_ result: PullResult, _ table: String) -> String {
-        var lines = ["pull \(table): \(words(of: result))"] + result.reasons.map(\.description)
-        if result.grade == .full, !result.reasons.contains(where: \.explainsFull) {
-            lines.append("the server's changes cannot be followed, so all rows are read by each pull")
-        }
-        return lines.joined(separator: "\n  ")
-    }
-
-    /// Returns the result of a pull; unchanged rows are not mentioned.
-    static func words(of result: PullResult) -> String {
-        var parts: [String] = []
-        if result.brought > 0 { parts.append("\(Plain.count(result.brought, "row")) stored") }
-        if result.removed > 0 { parts.append("\(Plain.count(result.removed, "row")) removed") }
-        if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
-        if result.dropped > 0 { parts.append("\(Plain.count(result.dropped)) dropped by a hook") }
-        return parts.isEmpty ? "nothing new" : parts.joined(separator: ", ")
+        (["pull \(table): \(result.counts)"] + result.remarks).joined(separator: "\n  ")
     }
 
     /// Adds the rows that a pull could not store.
@@ -59,22 +45,9 @@ enum SyncReport {
         )
     }
 
-    static func text(_ result: ReconcileResult, _ table: String) -> String {
-        var parts = ["\(Plain.count(result.compared, "row")) compared"]
-        if result.stored > 0 { parts.append("\(Plain.count(result.stored)) brought") }
-        if result.removed > 0 { parts.append("\(Plain.count(result.removed)) removed") }
-        if result.pending > 0 { parts.append("\(Plain.count(result.pending)) left alone, with changes that wait") }
-        return "reconcile \(table): \(parts.joined(separator: ", "))"
-    }
+    static func text(_ result: ReconcileResult, _ table: String) -> String { "reconcile \(table): \(result.counts)" }
 
-    static func text(_ result: PushResult) -> String {
-        var parts = ["\(Plain.count(result.applied, "change")) sent"]
-        if result.conflicts > 0 { parts.append(Plain.count(result.conflicts, "conflict")) }
-        if result.remaining > 0 { parts.append("\(Plain.count(result.remaining)) left in the queue") }
-        if result.postponed > 0 { parts.append("\(Plain.count(result.postponed)) of them postponed by a hook") }
-        if result.ofOthers > 0 { parts.append("\(Plain.count(result.ofOthers)) of them for another user to send") }
-        return "push: \(parts.joined(separator: ", "))"
-    }
+    static func text(_ result: PushResult) -> String { "push: \(result.counts)" }
 
     /// Adds the failures of a push.
     static func add(_ push: PushResult, to outcome: inout Outcome, in context: SyncContext) async throws {

@@ -124,6 +124,11 @@ extension Int: RecordIDConvertible {
     public var recordID: RecordID { .integer(Int64(self)) }
 }
 
+extension Optional: RecordIDConvertible where Wrapped: RecordIDConvertible {
+    /// The id; that of nil is empty, and no record has it.
+    public var recordID: RecordID { self?.recordID ?? .string("") }
+}
+
 extension Int64: RecordIDConvertible {
     /// The integer as an id.
     public var recordID: RecordID { .integer(self) }

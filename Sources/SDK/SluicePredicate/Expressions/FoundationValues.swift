@@ -87,3 +87,8 @@ extension UUID: RecordIDConvertible {
     /// The text of the UUID in small letters.
     public var recordID: RecordID { RecordID(uuidString.lowercased()) }
 }
+
+extension SluiceError: LocalizedError {
+    /// The error's description.
+    public var errorDescription: String? { description }
+}

@@ -31,6 +31,14 @@ public struct TransactionTable<Record: Codable & Sendable> {
         return try table.value(transaction.update(changes, in: name))
     }
 
+    /// Adds a record, or writes it over the stored one of its id; see ``SyncTable/upsert(_:options:)``.
+    @discardableResult
+    public func upsert(_ record: Record) throws -> Record {
+        let id = try table.coder.encode(record, withNulls: false)["id"]?.textID
+        let isHere = try id.map { try transaction.lookup(id: $0, in: name) != nil } ?? false
+        return try isHere ? update(record) : insert(record)
+    }
+
     /// Changes a record in its current state, and writes the differences; see
     /// ``SyncTable/update(id:options:_:)``.
     @discardableResult

@@ -31,10 +31,10 @@ public struct PullResult: Sendable, Hashable {
     public var reconcile: ReconcileResult?
 
     /// Compares the counts, without the push and the reconcile.
-    public static func == (left: PullResult, right: PullResult) -> Bool { left.counts == right.counts }
+    public static func == (left: PullResult, right: PullResult) -> Bool { left.numbers == right.numbers }
 
     /// Hashes the counts.
-    public func hash(into hasher: inout Hasher) { hasher.combine(counts) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(numbers) }
 
     /// Makes an empty result.
     package init() {}
@@ -44,7 +44,7 @@ public struct PullResult: Sendable, Hashable {
     /// The number of removed rows, including those of the reconcile.
     package var removed: Int { deleted + (reconcile?.removed ?? 0) }
 
-    private var counts: [Int] { [stored, deleted, pending, conflicts, quarantined, dropped, pages] }
+    private var numbers: [Int] { [stored, deleted, pending, conflicts, quarantined, dropped, pages] }
 
     mutating func add(_ outcome: PageCommit.Outcome) {
         stored += outcome.stored

@@ -54,6 +54,30 @@ extension PushItem {
             }
     }
 
+    /// Returns the record on which the change was made with the server's newer values, if the server's record has its
+    /// version and other content; else nil. A property that only the one or the other record has is no difference,
+    /// because lists may leave some out.
+    func rewritten(as mirror: JSON, _ columns: PushColumns, except localOnly: Set<PropertyName>?) -> JSON? {
+        guard operation.kind == .update || operation.kind == .delete, let base, isUnmoved(mirror, columns) else {
+            return nil
+        }
+        let values = base.without(localOnly).members ?? []
+        let newer = values.filter { name, value in
+            mirror[name] != nil
+                && !columns.holds(mirror, JSON(members: [(name, value)]), [name: Set(WrittenForm.allCases)])
+        }
+        if newer.isEmpty { return nil }
+        return newer.reduce(into: base) { record, member in record[member.name] = mirror[member.name] }
+    }
+
+    /// Whether the change sets a property to another value than the server's newer one, or deletes the record.
+    func collides(with rewritten: JSON) -> Bool {
+        guard let local, let base else { return true }
+        return (local.members ?? []).contains { name, value in
+            value != (base[name] ?? .null) && rewritten[name] != base[name] && value != rewritten[name]
+        }
+    }
+
     /// Whether a newer record than the one on which the change was made is known.
     func isMadeOnOlder(_ columns: PushColumns) -> Bool {
         guard let known, !known.isNull, let version = base?[columns.version], !version.isNull else { return false }

@@ -59,6 +59,10 @@ extension PushWorker {
         var item = PushItem(operation: operation, local: local, base: state?.base)
         item.forms = forms.known(in: table)
         item.known = state?.mirror?[columns.version]
+        let isHooked = AskedHooks(options.hooks, .afterPull, table: table) != nil
+        if !operation.isUncertain, !isHooked, let mirror = state?.mirror {
+            item.rewritten = item.rewritten(as: mirror, columns, except: options.localOnly.columns[table])
+        }
         return .loaded(item)
     }
 }

@@ -39,8 +39,8 @@ extension PushWorker {
     func needsNothing(_ item: PushItem) -> Bool {
         switch item.operation.kind {
         case .insert: naming == nil
-        case .update: item.base != nil && (!columns.replaces || !item.operation.sent.isEmpty)
-        case .delete: item.base != nil
+        case .update: item.base != nil && item.rewritten == nil && (!columns.replaces || !item.operation.sent.isEmpty)
+        case .delete: item.base != nil && item.rewritten == nil
         case .undelete: false
         }
     }
@@ -56,6 +56,13 @@ extension PushWorker {
         let operation = item.operation
         func version(_ record: JSON?) -> String? {
             record?[columns.version]?.string.flatMap { ETag.isVersion($0) ? $0 : nil }
+        }
+        if let rewritten = item.rewritten {
+            if item.collides(with: rewritten) { return .answer(item, .madeOnAnother(rewritten)) }
+            let prepared = try await grounded(item, on: rewritten)
+            guard case .item(var onNewer) = prepared else { return prepared }
+            onNewer.rewritten = nil
+            return try await prepare(onNewer)
         }
         switch operation.kind {
         case .insert: return try await named(item)

@@ -12,6 +12,9 @@ struct PushItem: Sendable, Hashable {
     package var base: JSON?
     /// The newest version of the server's record known before the send.
     package var known: JSON?
+    /// The server's newest record, where a pull has shown it in the version of ``base`` with other content: the server
+    /// was restored, or its record was written without a new version. Then no condition notices the difference.
+    var rewritten: JSON?
     /// The points at which hooks are asked about the operation.
     package var asks: Set<HookPoint> = []
     /// The names of the plugins that made its answer, or another of the server's.

@@ -31,7 +31,7 @@ struct ReadmeTests {
         let todos = try context.table(Todo.self)
 
         let milk = try await todos.insert(Todo(text: "buy milk"))
-        try await todos.update(id: milk.id ?? "", set: \.done, to: true)
+        try await todos.update(id: milk.id, set: \.done, to: true)
         let result = try await context.push()
         try await todos.pull(named: "all")
         let open = try await todos.records(where: #Predicate { !$0.done })

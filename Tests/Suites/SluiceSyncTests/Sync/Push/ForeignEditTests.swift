@@ -193,6 +193,45 @@ struct ForeignEditTests {
         #expect(try await device.context.queue.audit().contains { $0.local?["p"] == 1 }, "the edit is in the audit")
     }
 
+    @Test(
+        "though the server's record has the version on which the edit was made, once a pull has shown the difference",
+        arguments: [Dialect.azureV2, .datasync], [true, false])
+    func sameVersion(_ dialect: Dialect, _ collides: Bool) async throws {
+        let device = try await Device(.memory, dialect: dialect)
+        device.server.seed("todos", [["id": "a", "p": 0, "o": 0]])
+        try await device.todos.pull(named: "all")
+        try await device.todos.update(["id": "a", "p": 1])
+        device.server.onRequest { $0.isWrite ? .answer(.model(503, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.reshape("todos") { $0.setting(collides ? ["p": 9, "o": 9] : ["o": 9]) }
+        try await device.todos.pull(named: "all")
+        device.server.onRequest(nil)
+        let result = try await device.context.push()
+        #expect(result.conflicts == (collides ? 1 : 0), "\(result)")
+        if collides {
+            #expect(device.remote("a")?["p"] == 9)
+            let held = try #require(try await device.context.queue.operations().first)
+            try await device.context.queue.resolve(held.id, .client)
+            #expect(try await device.context.push().isClean)
+        }
+        #expect(device.remote("a")?["p"] == 1 && device.remote("a")?["o"] == 9)
+        #expect(try await device.local("a") == device.remote("a"))
+    }
+
+    @Test("by a delete, though the server's record has the version that was known")
+    func deleteOfSameVersion() async throws {
+        let device = try await Device(.memory)
+        device.server.seed("todos", [["id": "a", "p": 0]])
+        try await device.todos.pull(named: "all")
+        try await device.todos.delete(id: "a")
+        device.server.reshape("todos") { $0.setting(["p": 9]) }
+        device.server.onRequest { $0.isWrite ? .answer(.model(503, nil)) : .none }
+        try await device.todos.pull(named: "all")
+        device.server.onRequest(nil)
+        #expect(try await device.context.push().conflicts == 1)
+        #expect(device.remote("a")?["p"] == 9)
+    }
+
     @Test("a record that no operation could keep holds up nothing but its own change", arguments: 59...63)
     func deep(depth: Int) async throws {
         var value: JSON = 1

@@ -11,6 +11,8 @@ struct TableStatus {
     let held: Int
     /// The number of changes that wait for another user's push.
     let ofOthers: Int
+    /// The number of changes behind a held one, or one of another user, on their records.
+    let behind: Int
     /// Whether the table stays on this machine.
     let staysHere: Bool
     /// The progress of each pulled query.
@@ -31,18 +33,39 @@ struct TableStatus {
                 let waiting = operations(name, [.pending, .inFlight])
                 let others = column("user") != nil && column("user") != QueryTerm(context.options.user)
                 let ofOthers = try reader.count(matching: waiting.where(others))
+                let held = try reader.count(matching: operations(name, [.parked, .dead]))
+                let behind = held + ofOthers > 0 ? try Self.behind(name, of: context.options.user, in: reader) : 0
                 return TableStatus(
                     name: name, rows: try reader.count(matching: Query(name)),
-                    waiting: try reader.count(matching: waiting) - ofOthers,
-                    held: try reader.count(matching: operations(name, [.parked, .dead])), ofOthers: ofOthers,
+                    waiting: try reader.count(matching: waiting) - ofOthers - behind, held: held, ofOthers: ofOthers,
+                    behind: behind,
                     staysHere: context.localOnly.tables.contains(name), cursors: cursors.filter { $0.table == name })
             }
         }
     }
 
+    /// Returns the number of the user's changes that follow one which this user's next push does not send.
+    private static func behind(_ table: String, of user: String?, in reader: any StoreReader) throws -> Int {
+        var query = Query("sluice_operations").where(column("table") == QueryTerm(table))
+        query.order = [.init("sequence")]
+        var (stopped, behind): (Set<String>, Int) = ([], 0)
+        for operation in try reader.records(matching: query) {
+            guard let record = operation["record"]?.string else { continue }
+            let maker = operation["user"]?.string
+            let isHeld = ["parked", "dead"].contains(operation["state"]?.string)
+            if isHeld || (maker != nil && maker != user) {
+                stopped.insert(record)
+            } else if stopped.contains(record) {
+                behind += 1
+            }
+        }
+        return behind
+    }
+
     var json: JSON {
         [
             "table": JSON(name), "rows": JSON(rows), "waiting": JSON(waiting), "held": JSON(held),
+            "behind": JSON(behind),
             "lastPull": Self.json(lastPull), "grade": synced.map { JSON($0.grade.rawValue) } ?? .null,
             "queries": JSON(
                 cursors.map { cursor -> JSON in
@@ -66,13 +89,14 @@ struct TableStatus {
     }
 
     /// Whether the table has no queued change.
-    var isSettled: Bool { waiting + held + ofOthers == 0 }
+    var isSettled: Bool { waiting + held + ofOthers + behind == 0 }
 
     var text: String {
         var parts = [Plain.count(rows, "row")]
         if waiting > 0 { parts.append("\(Plain.count(waiting, "change")) waiting") }
         if held > 0 { parts.append("\(Plain.count(held, "change")) held for a decision") }
         if ofOthers > 0 { parts.append("\(Plain.count(ofOthers, "change")) of another user") }
+        if behind > 0 { parts.append("\(Plain.count(behind, "change")) behind those") }
         if let lastPull { parts.append("last pulled \(lastPull)") }
         let rest = staysHere ? "it stays on this machine" : "the next sync \(next)"
         return "\(name): \(parts.joined(separator: ", ")); \(rest)"

@@ -127,7 +127,8 @@ import Testing
                     "cursors": [],
                     "tables": [
                         [
-                            "table": "notes", "rows": 2, "waiting": 2, "held": 0, "lastPull": .null, "grade": .null,
+                            "table": "notes", "rows": 2, "waiting": 2, "held": 0, "behind": 0, "lastPull": .null,
+                            "grade": .null,
                             "queries": [], "next": JSON(never),
                         ]
                     ],
@@ -143,6 +144,8 @@ import Testing
             try await run(one, "delete", "notes", "n2")
             try await run(one, "insert", "drafts", #"{"id":"d1"}"#)
             try await run(one, "insert", "drafts", #"{"id":"d2"}"#, "--user", "bob")
+            // It waits for the other user's insert, and is not of what the next sync sends.
+            try await run(one, "update", "drafts", "d2", #"{"text":"b"}"#)
             let document = try await status()
             // When the pull was is not known before.
             let pulled = try #require(document["tables"]?[1]?["lastPull"]?.string)
@@ -150,18 +153,19 @@ import Testing
             #expect(time >= start && time <= SystemClock.now())
             #expect(
                 document == [
-                    "pending": 3, "inFlight": 0, "parked": 1, "dead": 0, "ofOthers": 1, "quarantined": 0,
+                    "pending": 4, "inFlight": 0, "parked": 1, "dead": 0, "ofOthers": 1, "quarantined": 0,
                     "cursors": [
                         ["table": "notes", "query": "sync", "updatedAt": "", "grade": "changeTokens"]
                     ],
                     "tables": [
                         [
-                            "table": "drafts", "rows": 2, "waiting": 1, "held": 0, "lastPull": .null, "grade": .null,
+                            "table": "drafts", "rows": 2, "waiting": 1, "held": 0, "behind": 1, "lastPull": .null,
+                            "grade": .null,
                             "queries": [],
                             "next": "sends 1 change and asks for all rows: the table was never synchronised",
                         ],
                         [
-                            "table": "notes", "rows": 1, "waiting": 1, "held": 1, "lastPull": JSON(pulled),
+                            "table": "notes", "rows": 1, "waiting": 1, "held": 1, "behind": 0, "lastPull": JSON(pulled),
                             "grade": "changeTokens",
                             "queries": [
                                 [

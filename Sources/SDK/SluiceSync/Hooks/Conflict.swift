@@ -52,7 +52,9 @@ extension Conflict {
             } else if let version = base?["version"] ?? base?["__version"], !version.isNull,
                 server?["version"] ?? server?["__version"] == version
             {
-                "the server refused the change, although its record is the one that the change was made on"
+                (base?.members ?? []).contains { (server?[$0.name] ?? $0.value) != $0.value }
+                    ? "the server's record has other content under the version that the change was made on"
+                    : "the server refused the change, although its record is the one that the change was made on"
             } else {
                 // A local delete changes no property, so "too" would be wrong for it.
                 "the record was changed on the server" + (operation.kind == .update ? " too" : "")

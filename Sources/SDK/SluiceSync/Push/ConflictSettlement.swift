@@ -31,8 +31,10 @@ struct ConflictSettlement {
         let givesUp = decision == .server || decision == .discard
         let local = try store.record(id, in: table)
         let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
+        // A record with a value that was sent may be this operation's own, and later edits go on top of it.
+        let mayBeOwn = live.map { live in operation.sent.contains { item.mayHaveLeft(live, by: $0, columns) } } ?? false
         let isContested =
-            givesUp
+            givesUp && !(conflict.maybeApplied && mayBeOwn)
             && ForeignChanges.contest(
                 successors, after: operation, making: item.local, base: item.base, server: live, local: local,
                 columns: columns)

@@ -102,8 +102,13 @@ extension PushItem {
 
     /// Whether the record has a newly sent value, even in a form not yet seen from this server.
     func mayHaveLeft(_ record: JSON, _ columns: PushColumns) -> Bool {
+        operation.sentAsIs.map { mayHaveLeft(record, by: $0, columns) } ?? false
+    }
+
+    /// Whether the record has a new value of that send, even in a form not yet seen from this server.
+    func mayHaveLeft(_ record: JSON, by sent: SentBody, _ columns: PushColumns) -> Bool {
         guard operation.kind == .insert || operation.kind == .update else { return false }
-        return operation.sentAsIs?.final.members?.contains { name, value in
+        return sent.final.members?.contains { name, value in
             guard name != columns.id, !columns.system.contains(name), !value.isNull, (base?[name] ?? .null) != value,
                 !(operation.kind == .insert && isOfID(name, value))
             else { return false }

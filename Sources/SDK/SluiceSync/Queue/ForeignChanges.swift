@@ -55,6 +55,8 @@ struct ForeignChanges {
         }
         // After a delete, later operations restore the record on purpose.
         guard let server else { return operation.kind != .delete && later.contains { $0.kind != .delete } }
+        // An undelete has brought the newest record back, and the edits were made on that.
+        if let seen = local?[columns.version], !seen.isNull, seen == server[columns.version] { return false }
         let foreign = ForeignChanges(
             of: server, since: base, base: base, isNew: false, in: operation.table, columns: columns)
         return foreign.collide(with: later, from: result ?? base, to: local)

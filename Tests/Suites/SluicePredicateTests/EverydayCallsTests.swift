@@ -55,6 +55,8 @@ struct EverydayCallsTests {
             try await tasks.update(id: nothing, set: \.text, to: "c")
         }
         #expect(error?.code == .recordMissing || error?.code == .invalidRecord)
+        await #expect(throws: SluiceError.self) { try await tasks.undelete(id: nothing) }
+        await #expect(throws: SluiceError.self) { try await tasks.delete(id: nothing) }
         try await tasks.delete(id: made.id)
         #expect(try await tasks.count() == 0)
     }

@@ -218,6 +218,7 @@ struct LocalChange: Sendable {
                 .recordExists, "a record with this id exists; update it, or insert under another id", table: table,
                 recordID: recordID)
         case .delete where local == nil: throw missing
+        case .undelete where recordID.text.isEmpty: throw refusal("there is no id, so no record to bring back")
         case .undelete where local != nil: throw refusal("the record is not deleted")
         default: return
         }

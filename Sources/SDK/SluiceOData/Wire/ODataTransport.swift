@@ -20,6 +20,9 @@ final class ODataTransport: RecordNaming {
         catalog = SetCatalog(exchange: exchange, settings: settings)
     }
 
+    /// Whether the service recognizes a repeated request by its id, by the settings or by an answer.
+    var remembersRequests: Bool { settings.remembersRequests || memory.knowsRequestIDs }
+
     func send(_ request: Request) async throws -> Response {
         guard exchange.endpoint.isOrigin(of: request.head) else { return try await exchange.passedElsewhere(request) }
         do {

@@ -102,8 +102,7 @@ struct RowChange {
             }
             if there.status != 404 { return .answered(there) }
         }
-        let isRemembered = transport.settings.remembersRequests || transport.memory.knowsRequestIDs
-        if request.context.mayBeUnderWay, !isRemembered { return try waits(id, inBatch: inBatch) }
+        if request.context.mayBeUnderWay, !transport.remembersRequests { return try waits(id, inBatch: inBatch) }
         return .change(post(.unnamedInsert, id, nil, body))
     }
 

@@ -22,7 +22,7 @@ struct UnrepeatableCreation {
     /// Whether the service recognizes a repeat by the request's id.
     private var isRepeatable: Bool {
         guard let name = Self.requestID, change.request.head.headerFields[name] != nil else { return false }
-        return change.transport.settings.remembersRequests || change.transport.memory.knowsRequestIDs
+        return change.transport.remembersRequests
     }
 
     /// Returns the answer with the record under the id that is its key.

@@ -36,10 +36,6 @@ final class PushSeal: PageFilter {
         }
     }
 
-    /// The time for which a request without an answer may still be carried out, and for which a copy of the server's
-    /// data may lag behind it.
-    private static let underWay = ReplacedVersions.lag
-
     private let store: any LocalStore
     private let committer: PushCommitter
     private let endpoint: Endpoint
@@ -145,7 +141,7 @@ final class PushSeal: PageFilter {
         var sealed = outgoing.request
         sealed.context.mayBeUnderWay =
             outgoing.operation.isUncertain
-            && (flight.wasSent || flight.item.operation.wasSent(within: Self.underWay, of: committer.environment.now()))
+            && (flight.wasSent || flight.item.operation.mayBeUnderWay(at: committer.environment.now()))
         return Sealed(request: sealed, operation: outgoing.operation)
     }
 }
@@ -167,8 +163,9 @@ extension Result<Response, any Error> {
 }
 
 extension TableOperation {
-    /// Whether one of its bodies was first sent in that time before the moment, or after it by a clock that was set back.
-    fileprivate func wasSent(within span: Duration, of now: Timestamp) -> Bool {
-        sent.contains { $0.firstSent.duration(to: now) < span }
+    /// Whether one of its bodies was first sent so short a time ago that the server may still carry it out, or that a
+    /// copy of its data may lag behind it.
+    fileprivate func mayBeUnderWay(at now: Timestamp) -> Bool {
+        sent.contains { ReplacedVersions.isWithinLag($0.firstSent, of: now) }
     }
 }

@@ -70,9 +70,12 @@ struct ReplacedVersions {
     private static let schema = ChangeStamps.schema
 
     private static func counts(_ note: JSON, at now: Timestamp) -> Bool {
-        guard let at = note["at"]?.string.flatMap({ Timestamp($0) }) else { return false }
-        // In both directions, because the clock may have been set back.
-        let passed = at.duration(to: now)
+        note["at"]?.string.flatMap { Timestamp($0) }.map { isWithinLag($0, of: now) } ?? false
+    }
+
+    /// Whether the moment is less than the lag away, in either direction, because the clock may have been set back.
+    static func isWithinLag(_ moment: Timestamp, of now: Timestamp) -> Bool {
+        let passed = moment.duration(to: now)
         return passed < lag && passed > .zero - lag
     }
 

@@ -81,8 +81,7 @@ var sdk: [Target] {
                 dependencies: [
                     "SluiceCore",
                     .target(name: "SluiceHTTP", condition: .when(traits: ["All", "HTTP", "Lua", "Service"])),
-                    "SluiceOData",
-                    "SluicePredicate", "SluiceSQLite", httpTypes,
+                    "SluiceOData", "SluicePredicate", "SluiceSQLite", httpTypes,
                 ]),
         ])
 }
@@ -299,8 +298,7 @@ var suites: [Target] {
                 dependencies: [
                     "Sluice", "SluiceService", "SluiceTesting", httpTypes,
                     product("InMemoryTracing", of: "swift-distributed-tracing", with: "Service"), logging,
-                    metricsTestKit,
-                    serviceLifecycle, tracing,
+                    metricsTestKit, serviceLifecycle, tracing,
                 ]),
             .testTarget(
                 name: "SluiceDaemonTests",

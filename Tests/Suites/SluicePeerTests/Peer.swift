@@ -35,10 +35,11 @@ struct Peer: Sendable {
 
     /// A device: a store of its own, in memory.
     func device(
-        _ settings: ODataSettings = ODataSettings(), store: any LocalStore = MemoryStore(), batchSize: Int? = nil
+        _ settings: ODataSettings = ODataSettings(), store: any LocalStore = MemoryStore(), batchSize: Int? = nil,
+        environment: SyncEnvironment = .system
     ) async throws -> SyncContext {
         try await SyncContext(
-            client: client(settings), store: store, tables: [], options: SyncOptions(batchSize: batchSize))
+            client: client(settings), store: store, tables: [], options: SyncOptions(batchSize: batchSize, environment: environment))
     }
 
     /// Sends a request to the service as anybody could, and gives back status and body.

@@ -2,6 +2,25 @@ internal import SluiceBase
 
 /// The pass for the rows without a time, after the others.
 extension IncrementalPullSession {
+    /// Begins the pass for rows without a time.
+    mutating func beginUntimed() -> PullEffect {
+        var sorts: Bool?
+        if case .proven = keyset { sorts = true }
+        untimedPass = NullTimePass(pageSize: pageSize, sorts: sorts)
+        return followUntimed(.began)
+    }
+
+    /// Handles a failure of the pass. If no such rows are known, a server may not understand the condition: it refuses
+    /// it, or fails at it twice. One failure may have any reason.
+    mutating func takeUntimed(_ error: SluiceError) -> PullEffect {
+        guard !hasUntimed else { return followUntimed(.failed(error)) }
+        if error.mayRefuseQuestion || error.status == 501 { return endUntimed() }
+        guard error.status == 500 else { return followUntimed(.failed(error)) }
+        if failedUntimed { return endUntimed() }
+        failedUntimed = true
+        return beginUntimed()
+    }
+
     /// Passes an event to the pass for rows without a time.
     mutating func followUntimed(_ event: PullEvent) -> PullEffect {
         guard let effect = untimedPass?.handle(event) else { return finish(nil) }

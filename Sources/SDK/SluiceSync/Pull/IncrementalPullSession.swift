@@ -21,13 +21,13 @@ internal import SluiceWire
 /// appear at any time, and come first or last depending on the server's database.
 struct IncrementalPullSession: Sendable {
     enum State { case idle, waiting, committing, finished }
-    private enum Keyset { case unknown, checking(TieCheck), proven, unfit }
+    enum Keyset { case unknown, checking(TieCheck), proven, unfit }
     /// Whether the server finds rows by the times it has written.
     private enum TimeDoubt { case none, asking(RecordID, about: PullPage, isControl: Bool), dispelled }
 
-    private let pageSize: Int
+    let pageSize: Int
     var state = State.idle
-    private var keyset: Keyset
+    var keyset: Keyset
     private var group = SameTimeRows()
     private var timeDoubt = TimeDoubt.none
     /// Whether a page from (time, id) on has shown the known row alone, so that the rows after it are requested.
@@ -70,6 +70,8 @@ struct IncrementalPullSession: Sendable {
     var untimed = RowVersions()
     var untimedPass: NullTimePass?
     var untimedPage = PullPage(rows: [])
+    /// Whether the server has failed at the question for rows without a time in this pull.
+    var failedUntimed = false
 
     /// - Parameters:
     ///   - cursor: the saved cursor, nil for a first pull.
@@ -101,10 +103,7 @@ struct IncrementalPullSession: Sendable {
         case (.waiting, .page(let page)): return take(page)
         case (.waiting, .answer(let answer)): return takeRow(answer.rows)
         case (.committing, .committed): return untimedPass == nil ? request() : followUntimed(.committed)
-        case (.waiting, .failed(let error)) where untimedPass != nil:
-            // If none are known, a server without such rows may not understand the condition.
-            let refuses = error.mayRefuseQuestion || [500, 501].contains(error.status)
-            return refuses && !hasUntimed ? endUntimed() : followUntimed(event)
+        case (.waiting, .failed(let error)) where untimedPass != nil: return takeUntimed(error)
         case (.waiting, .failed(let error)) where error.mayRefuseQuestion:
             if sortCheck.isAsking {
                 _ = sortCheck.failed(by: nil)
@@ -344,10 +343,7 @@ struct IncrementalPullSession: Sendable {
         if sortCheck.begins() { return request() }
         // Without a lower bound all rows were read, including rows without a time.
         guard group.time != nil else { return finish(nil) }
-        var sorts: Bool?
-        if case .proven = keyset { sorts = true }
-        untimedPass = NullTimePass(pageSize: pageSize, sorts: sorts)
-        return followUntimed(.began)
+        return beginUntimed()
     }
 
     private mutating func takeTies(_ page: PullPage, _ check: TieCheck) -> PullEffect {

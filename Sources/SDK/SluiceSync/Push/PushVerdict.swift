@@ -148,7 +148,7 @@ enum PushVerdict: Sendable, Hashable {
             return .found(record, item.operation.sentAsIs)
         }
         // A repeat is acknowledged too, and the server makes of the values what the record had: it may convert them.
-        if status < 300, item.operation.attempts > 1, case .conflict(_, isDeleted: false) = verdict,
+        if status < 300, item.operation.isRepeated, case .conflict(_, isDeleted: false) = verdict,
             item.isMadeAgain(record, columns)
         {
             return .found(record, item.operation.sentAsIs)
@@ -159,7 +159,7 @@ enum PushVerdict: Sendable, Hashable {
         // Some servers do not change the version with each change, but the values prove it.
         if case .found = verdict { return verdict }
         // The server says it once more, and what it writes of the change is what the record had.
-        if status < 300, item.operation.attempts > 1, claim != nil, item.isWritten(in: record, columns) {
+        if status < 300, item.operation.isRepeated, claim != nil, item.isWritten(in: record, columns) {
             return .found(record, item.operation.sentAsIs)
         }
         // The answer claimed success, perhaps as a gateway's page, but nothing has happened yet.

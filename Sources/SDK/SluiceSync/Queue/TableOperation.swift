@@ -173,6 +173,13 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// The sent body of the current revision.
     var sentAsIs: SentBody? { sent.last { $0.revision == revision } }
 
+    /// Whether the same change was sent before, and no other body, as that of a discarded operation, may have changed
+    /// the record since its base was read.
+    var isRepeated: Bool {
+        let current = sentAsIs?.final
+        return attempts > 1 && !sent.contains { $0.mayBeDone && $0.final != current }
+    }
+
     /// Notes that the last send ended without an answer that shows its outcome.
     mutating func doubt() {
         isUncertain = true

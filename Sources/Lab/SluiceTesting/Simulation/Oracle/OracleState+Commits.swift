@@ -88,10 +88,11 @@ extension OracleState {
 
     private mutating func takeOperation(_ change: StoreChange, _ old: JSON?, on device: Int) -> RecordKey? {
         if let record = change.record {
-            guard let operation = OperationView(record) else {
+            guard var operation = OperationView(record) else {
                 violate(.atomicity, "device \(device) holds an operation that cannot be read: \(record)")
                 return nil
             }
+            operation.since = moment
             devices[device].operations[operation.key, default: [:]][operation.id] = operation
             if old == nil { began(operation, on: device) }
             // A conflict decided for the edit of a missing record makes the edit an insert, and so does an operator who

@@ -70,9 +70,12 @@ extension OracleState {
     }
 
     /// Returns the moment from which a deletion counts. If it undid an insert after a queued delete, the moment of that
-    /// earlier delete counts.
+    /// earlier delete counts. If an operation of the record was under way, its seal counts: an answer to that send may
+    /// show that the record was gone before.
     private mutating func deletion(of key: RecordKey, on device: Int) -> Int {
-        guard let last = devices[device].operations(on: key).last, last.kind == "delete" else { return moment }
+        let operations = devices[device].operations(on: key)
+        let moment = operations.filter { $0.state == "inFlight" }.map(\.since).min() ?? moment
+        guard let last = operations.last, last.kind == "delete" else { return moment }
         let since = deletions[last.id] ?? moment
         deletions[last.id] = since
         return since

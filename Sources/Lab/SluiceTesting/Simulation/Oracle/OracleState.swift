@@ -186,6 +186,8 @@ struct OperationView: Sendable {
     let sequence: Int64
     let group: String?
     let record: JSON
+    /// The moment of the commit that stored it.
+    var since = 0
 
     init?(_ record: JSON) {
         guard let id = record["id"]?.string, let table = record["table"]?.string,

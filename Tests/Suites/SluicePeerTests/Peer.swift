@@ -39,7 +39,8 @@ struct Peer: Sendable {
         environment: SyncEnvironment = .system
     ) async throws -> SyncContext {
         try await SyncContext(
-            client: client(settings), store: store, tables: [], options: SyncOptions(batchSize: batchSize, environment: environment))
+            client: client(settings), store: store, tables: [],
+            options: SyncOptions(batchSize: batchSize, environment: environment))
     }
 
     /// Sends a request to the service as anybody could, and gives back status and body.

@@ -83,7 +83,7 @@ public final class AppendStore: LocalStore {
         let tables = try await memory.read { try $0.tables() }
         let changes = try await memory.read { reader in
             try tables.map(\.name).flatMap { table in
-                try reader.records(matching: Query(table)).map { Recorder.put($0, in: table) }
+                try reader.records(matching: TableQuery(table)).map { Recorder.put($0, in: table) }
             }
         }
         guard changes.count < most else { return }
@@ -101,8 +101,8 @@ private final class Recorder: StoreWriter {
     init(_ writer: any StoreWriter) { self.writer = writer }
 
     func record(_ id: RecordID, in table: String) throws -> JSON? { try writer.record(id, in: table) }
-    func records(matching query: Query) throws -> [JSON] { try writer.records(matching: query) }
-    func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
+    func records(matching query: TableQuery) throws -> [JSON] { try writer.records(matching: query) }
+    func count(matching query: TableQuery) throws -> Int { try writer.count(matching: query) }
     func tables() throws -> [TableSchema] { try writer.tables() }
 
     func put(_ record: JSON, in table: String) throws {
@@ -128,9 +128,9 @@ private final class Recorder: StoreWriter {
         changes += ids.map { ["delete", JSON(table), JSON($0)] }
     }
 
-    func delete(matching query: Query) throws -> Int {
+    func delete(matching query: TableQuery) throws -> Int {
         // By their ids, so that the line says the same whatever a query may mean in a later version.
-        let ids = try writer.records(matching: Query(query.table, filter: query.filter)).compactMap {
+        let ids = try writer.records(matching: TableQuery(query.table, filter: query.filter)).compactMap {
             $0["id"]?.string.map(RecordID.init)
         }
         try delete(ids, from: query.table)

@@ -26,7 +26,7 @@ enum CustomDaemon {
 
         // Sync in five lines: start, stop and signals are the group's.
         let schedule = SyncSchedule(
-            pulls: [.init(Query("movies"), named: "all")], interval: .seconds(2), spread: .zero)
+            pulls: [.init(TableQuery("movies"), named: "all")], interval: .seconds(2), spread: .zero)
         let sync = SyncService(context, schedule, logger: logger)
         let services: [any Service] = [sync, Reloading(plugins: plugins, logger: logger)]
         let group = ServiceGroup(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
@@ -36,8 +36,8 @@ enum CustomDaemon {
 }
 
 /// The filter in Swift: the server's log shows which shop a request came from.
-struct ShopName: Transform {
-    func request(_ request: Request) -> Request {
+struct ShopName: RequestTransform {
+    func request(_ request: SyncRequest) -> SyncRequest {
         var request = request
         if let name = HTTPField.Name("X-Shop") { request.head.headerFields[name] = "shop-7" }
         return request

@@ -37,7 +37,7 @@ struct TodoList {
 
     /// The entries in the order in which they are shown and numbered: ids made here grow with time.
     func entries() async throws -> [JSON] {
-        try await table.records(matching: Query("todos", order: [.init("id")]))
+        try await table.records(matching: TableQuery("todos", order: [.init("id")]))
     }
 
     /// The id of the entry with that number.

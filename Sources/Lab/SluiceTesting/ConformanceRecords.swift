@@ -24,7 +24,7 @@ enum ConformanceRecords {
         let others: [JSON] = [
             .null, true, false, [], [:], [1, .null, "x"], ["a": ["b": [.null]]], [["deep": [[[[true]]]]]],
         ]
-        return numbers.compactMap { JSONNumber(text: $0).map { JSON($0) } } + strings.map { JSON($0) } + others
+        return numbers.compactMap { JSON.Number(text: $0).map { JSON($0) } } + strings.map { JSON($0) } + others
     }()
 
     /// Ids that stores find hard, such as ones that differ in case or in normalization alone.

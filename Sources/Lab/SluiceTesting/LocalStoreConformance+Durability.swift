@@ -56,14 +56,14 @@ extension LocalStoreConformance {
                 try await end(place, isClosed: true)
                 let odd = QueryExpression.binary(.eq, .column("even"), .literal(.bool(false)))
                 let found = try await place.store().read { reader in
-                    try (reader.count(matching: Query("t")), reader.record("row-77777", in: "t")?["n"]?.int)
+                    try (reader.count(matching: TableQuery("t")), reader.record("row-77777", in: "t")?["n"]?.int)
                 }
                 try expect(found == (count, 77_777), "expected \(count) records, found \(found)")
-                let deleted = try await place.store().write { try $0.delete(matching: Query("t", filter: odd)) }
+                let deleted = try await place.store().write { try $0.delete(matching: TableQuery("t", filter: odd)) }
                 try expect(deleted == count / 2, "expected \(count / 2) deletions, found \(deleted)")
                 try await end(place, isClosed: false)
                 let left = try await place.store().read { reader in
-                    try reader.records(matching: Query("t", order: [.init("n", descending: true)], top: 2))
+                    try reader.records(matching: TableQuery("t", order: [.init("n", descending: true)], top: 2))
                 }
                 try expect(left.map { $0["n"]?.int } == [99_998, 99_996], "the last records are \(left)")
             },

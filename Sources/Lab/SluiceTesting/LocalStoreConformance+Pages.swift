@@ -34,7 +34,7 @@ extension LocalStoreConformance {
                 let new: [JSON] = [["id": "0", "integer": 1], ["id": "1", "integer": 1], ["id": "2", "integer": 1]]
                 let page = try makePage(new)
                 try await store.write { try $0.put(RowPage.Selection(page, [1, 2]), in: "typed") }
-                let found = try await store.read { try $0.records(matching: Query("typed")) }
+                let found = try await store.read { try $0.records(matching: TableQuery("typed")) }
                 try expectSame(JSON(found), JSON([old[0], new[1], new[2]]), "after the page")
             }
         ]
@@ -49,8 +49,8 @@ extension LocalStoreConformance {
         for (record, found) in zip(records, found) { try expectSame(found, record, "a page in table \(table)") }
         let schema = table == ConformanceRecords.schema.name ? ConformanceRecords.schema : nil
         for name in ConformanceRecords.schema.columns.map(\.name) + ["undeclared"] {
-            let query = Query(table, filter: .binary(.ne, .column(name), .literal(.null)), order: [.init(name)])
-            let expected = try QueryEvaluator(query, schema: schema).apply(to: records).map { $0["id"] ?? .null }
+            let query = TableQuery(table, filter: .binary(.ne, .column(name), .literal(.null)), order: [.init(name)])
+            let expected = try TableQuery.Evaluator(query, schema: schema).apply(to: records).map { $0["id"] ?? .null }
             let queried = try await store.read { try $0.records(matching: query) }.map { $0["id"] ?? .null }
             try expect(queried == expected, "after a page, \(query) finds \(queried) and not \(expected)")
         }

@@ -26,12 +26,12 @@ extension LocalStoreConformance {
             try await expectLargest([nil], [], in: "typed", store)
             try await expectLargest(
                 [-5, 7], [["id": "1", "integer": -5], ["id": "2", "integer": 7]], in: "typed", store)
-            try await store.write { _ = try $0.delete(matching: Query("typed")) }
+            try await store.write { _ = try $0.delete(matching: TableQuery("typed")) }
             try await expectLargest([nil, -5], [["id": "1"], ["id": "2", "integer": -5]], in: "typed", store)
             try await roundTrip(records, in: "typed", store)
             for column: PropertyName in ["integer", "real", "string", "undeclared"] {
                 try await store.read { reader in
-                    let query = Query("typed", order: [.init(column, descending: true)], top: 1)
+                    let query = TableQuery("typed", order: [.init(column, descending: true)], top: 1)
                     let expected = try reader.records(matching: query).first?[column]?.int
                     let found = try reader.largest(column, in: "typed")
                     try expect(
@@ -77,7 +77,7 @@ extension LocalStoreConformance {
     ) async throws {
         let terms = texts.map { QueryExpression.binary(.eq, .column($0.column), .literal(.string($0.text))) }
         let filter = terms.dropFirst().reduce(terms.first) { all, term in all.map { .binary(.and, $0, term) } }
-        let query = Query(table, filter: filter, order: [.init(order)])
+        let query = TableQuery(table, filter: filter, order: [.init(order)])
         let place = "\(table) where \(texts) by \(order)"
         let expected: [JSON]
         do {

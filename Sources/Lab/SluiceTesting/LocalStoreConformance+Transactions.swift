@@ -12,9 +12,11 @@ extension LocalStoreConformance {
                     try writer.put(["id": "2"], in: "t")
                     try writer.put(["id": "3"], in: "made inside")
                     try expectSame(try writer.record("1", in: "t"), ["id": "1", "n": 2], "inside the transaction")
-                    try expect(try writer.count(matching: Query("t")) == 2, "a transaction does not see its records")
+                    try expect(
+                        try writer.count(matching: TableQuery("t")) == 2, "a transaction does not see its records")
                     try writer.delete(["2"], from: "t")
-                    try expect(try writer.count(matching: Query("t")) == 1, "a transaction does not see its deletion")
+                    try expect(
+                        try writer.count(matching: TableQuery("t")) == 1, "a transaction does not see its deletion")
                     throw Stop()
                 }
                 throw ConformanceFailure("the body's error was not thrown")
@@ -22,18 +24,19 @@ extension LocalStoreConformance {
             try await roundTrip([["id": "9"]], in: "made inside", store)
             try await store.read { reader in
                 try expectSame(try reader.record("1", in: "t"), ["id": "1", "n": 1], "after the rollback")
-                try expect(try reader.count(matching: Query("t")) == 1, "a record is left of the rollback")
-                try expect(try reader.count(matching: Query("made inside")) == 1, "a record is left of the rollback")
+                try expect(try reader.count(matching: TableQuery("t")) == 1, "a record is left of the rollback")
+                try expect(
+                    try reader.count(matching: TableQuery("made inside")) == 1, "a record is left of the rollback")
             }
         },
         Check("a transaction goes on after an error that its body caught") { store in
             try await store.write { writer in
                 try writer.put(["id": "1"], in: "t")
                 do { try writer.put(["id": 1], in: "t") } catch {}
-                do { _ = try writer.records(matching: Query("t", top: -1)) } catch {}
+                do { _ = try writer.records(matching: TableQuery("t", top: -1)) } catch {}
                 try writer.put(["id": "2"], in: "t")
             }
-            let count = try await store.read { try $0.count(matching: Query("t")) }
+            let count = try await store.read { try $0.count(matching: TableQuery("t")) }
             try expect(count == 2, "expected 2 records, found \(count)")
         },
         Check("readers see one state, whole, beside a writer") { store in
@@ -54,8 +57,8 @@ extension LocalStoreConformance {
                     group.addTask {
                         for _ in 0..<30 {
                             try await store.read { reader in
-                                let first = try reader.records(matching: Query("t"))
-                                let second = try reader.records(matching: Query("t"))
+                                let first = try reader.records(matching: TableQuery("t"))
+                                let second = try reader.records(matching: TableQuery("t"))
                                 try expect(Set(first.map { $0["round"] }).count == 1, "a reader saw half a transaction")
                                 try expect(first == second, "a reader saw two states")
                                 try expect(first.count == 20, "a reader saw \(first.count) records of 20")

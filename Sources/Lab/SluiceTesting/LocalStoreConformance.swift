@@ -133,8 +133,9 @@ extension LocalStoreConformance {
                 try records.map { try reader.record($0["id"]?.textID ?? "", in: "typed") }
             }
             for (record, found) in zip(records, found) { try expectSame(found, record, "after declaring columns") }
-            let expected = try QueryEvaluator(Query("typed"), schema: ConformanceRecords.schema).apply(to: records)
-            let all = try await store.read { try $0.records(matching: Query("typed")) }
+            let expected = try TableQuery.Evaluator(TableQuery("typed"), schema: ConformanceRecords.schema).apply(
+                to: records)
+            let all = try await store.read { try $0.records(matching: TableQuery("typed")) }
             try expect(
                 all.map { $0["id"] } == expected.map { $0["id"] }, "the records are not in the order of their ids")
         },
@@ -218,7 +219,7 @@ extension LocalStoreConformance {
     static func expectRecords(_ records: [JSON], in table: String, _ store: any LocalStore) async throws {
         let (count, found) = try await store.read { reader in
             let found = try records.map { try reader.record($0["id"]?.textID ?? "", in: table) }
-            return (try reader.count(matching: Query(table)), found)
+            return (try reader.count(matching: TableQuery(table)), found)
         }
         try expect(count == records.count, "table \(table): expected \(records.count) records, found \(count)")
         for (record, found) in zip(records, found) { try expectSame(found, record, "table \(table)") }
@@ -261,7 +262,7 @@ extension LocalStoreConformance {
             }
             for table in ["t", "T", "it's \"a\" table", "sqlite_master", "select", "sluice_schema", "🎬"] {
                 try await roundTrip(records, in: table, store)
-                let count = try await store.read { try $0.count(matching: Query(table)) }
+                let count = try await store.read { try $0.count(matching: TableQuery(table)) }
                 try expect(count == records.count, "table \(table): expected \(records.count) records, found \(count)")
             }
         },
@@ -304,7 +305,9 @@ extension LocalStoreConformance {
                 try writer.delete(["a", "a\u{0}b", "\u{E9}", "nobody", "' OR 1=1 --"], from: "t")
                 try writer.delete(["a"], from: "no such table")
             }
-            let left = try await store.read { try $0.records(matching: Query("t")).compactMap { $0["id"]?.string } }
+            let left = try await store.read {
+                try $0.records(matching: TableQuery("t")).compactMap { $0["id"]?.string }
+            }
             let gone: [JSON] = ["a", "a\u{0}b", "\u{E9}"]
             let expected = ConformanceRecords.ids.map { JSON($0) }.filter { !gone.contains($0) }
             try expect(Set(left.map { JSON($0) }) == Set(expected), "expected \(expected), found \(left)")
@@ -312,8 +315,8 @@ extension LocalStoreConformance {
         Check("a table that does not exist holds nothing") { store in
             try await store.read { reader in
                 try expect(try reader.record("1", in: "none") == nil, "a record was found")
-                try expect(try reader.records(matching: Query("none")).isEmpty, "records were found")
-                try expect(try reader.count(matching: Query("none")) == 0, "records were counted")
+                try expect(try reader.records(matching: TableQuery("none")).isEmpty, "records were found")
+                try expect(try reader.count(matching: TableQuery("none")) == 0, "records were counted")
             }
         },
     ]

@@ -14,11 +14,11 @@ public final class ScriptedTransport: Transport {
     /// The result of one request.
     public enum Step: Sendable {
         /// The request is answered.
-        case answer(Response)
+        case answer(SyncResponse)
         /// The request fails.
         case failure(any Error)
         /// The request is given to a function.
-        case call(@Sendable (Request) async throws -> Response)
+        case call(@Sendable (SyncRequest) async throws -> SyncResponse)
 
         /// Answers the request with a JSON text and header fields.
         public static func json(_ status: Int, _ text: String, _ fields: [String: String] = [:]) -> Step {
@@ -28,7 +28,7 @@ public final class ScriptedTransport: Transport {
 
     private struct State {
         var steps: [Step]
-        var requests: [Request] = []
+        var requests: [SyncRequest] = []
     }
     private let state: Mutex<State>
     private let otherwise: Step
@@ -42,12 +42,12 @@ public final class ScriptedTransport: Transport {
     }
 
     /// Creates a transport that answers every request by a function.
-    public convenience init(_ answer: @escaping @Sendable (Request) async throws -> Response) {
+    public convenience init(_ answer: @escaping @Sendable (SyncRequest) async throws -> SyncResponse) {
         self.init([], otherwise: .call(answer))
     }
 
     /// The requests so far, in the order of their arrival.
-    public var requests: [Request] { state.withLock { $0.requests } }
+    public var requests: [SyncRequest] { state.withLock { $0.requests } }
 
     /// Adds a step to the script.
     public func append(_ step: Step) { state.withLock { $0.steps.append(step) } }
@@ -55,7 +55,7 @@ public final class ScriptedTransport: Transport {
     /// Takes the next step of the script.
     ///
     /// - Throws: the error of the step.
-    public func send(_ request: Request) async throws -> Response {
+    public func send(_ request: SyncRequest) async throws -> SyncResponse {
         let step = state.withLock { state in
             state.requests.append(request)
             return state.steps.isEmpty ? otherwise : state.steps.removeFirst()

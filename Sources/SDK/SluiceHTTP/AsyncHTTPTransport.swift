@@ -69,7 +69,7 @@ public struct AsyncHTTPTransport: Transport {
     /// - Throws: ``SluiceError`` of code `network` (with the cause ``RequestNotSent`` if no connection was
     ///   established), `timeout`, `tooLarge`, `cancelled`, or `invalidArgument` for a request without scheme and
     ///   authority. No message holds the query or a header field.
-    public func send(_ request: Request) async throws -> Response {
+    public func send(_ request: SyncRequest) async throws -> SyncResponse {
         let limits = request.context.limits
         let errors = TransportErrors(request)
         let outgoing = try Self.outgoing(request)
@@ -92,13 +92,13 @@ public struct AsyncHTTPTransport: Transport {
             })
         else { throw errors.error(.brokenProtocol, "the answer is encoded in a way that was not asked for") }
         let reader = BodyReader(response: response, limits: limits, deadline: deadline, errors: errors)
-        return Response(Self.head(response), body: Body(bytes: try await reader.read()))
+        return SyncResponse(Self.head(response), body: MessageBody(bytes: try await reader.read()))
     }
 
     /// At most a year, so that no deadline overflows a clock.
     private static func bounded(_ duration: Duration) -> Duration { min(max(duration, .zero), .seconds(31_536_000)) }
 
-    private static func outgoing(_ request: Request) throws -> HTTPClientRequest {
+    private static func outgoing(_ request: SyncRequest) throws -> HTTPClientRequest {
         guard let scheme = request.head.scheme, let authority = request.head.authority else {
             throw SluiceError(.invalidArgument, "a request needs scheme and authority to be sent")
         }
@@ -202,7 +202,7 @@ public struct TLSFiles: Sendable, Hashable {
 /// Collects an answer's body within the limits: counts the unpacked bytes, and watches the rate.
 struct BodyReader: Sendable {
     let response: HTTPClientResponse
-    let limits: Limits
+    let limits: SyncRequest.Limits
     /// The time at which the exchange must be over. The HTTP client's own deadline ends with the answer's head.
     let deadline: ContinuousClock.Instant
     let errors: TransportErrors

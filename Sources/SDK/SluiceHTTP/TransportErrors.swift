@@ -14,11 +14,11 @@ internal import SluiceCore
 /// Converts errors of the HTTP client to Sluice's. A message names the server at most by host and port: queries and
 /// header fields may hold secrets that must not be logged.
 struct TransportErrors: Sendable {
-    private let context: RequestContext
+    private let context: SyncRequest.Context
     private let server: String
     let isHead: Bool
 
-    init(_ request: Request) {
+    init(_ request: SyncRequest) {
         context = request.context
         // A caller's own authority may hold credentials before an @.
         server = request.head.authority?.split(separator: "@").last.map(String.init) ?? ""

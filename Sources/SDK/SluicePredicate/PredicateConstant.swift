@@ -9,7 +9,7 @@ internal import SluiceCore
 /// Converts Swift values to constants of queries.
 enum PredicateConstant {
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a value that cannot be a constant.
-    static func literal(_ value: Any) throws(SluiceError) -> QueryLiteral {
+    static func literal(_ value: Any) throws(SluiceError) -> TableQuery.Literal {
         switch value {
         case let value as Bool: return .bool(value)
         case let value as any BinaryInteger: return try number(String(value))
@@ -37,13 +37,13 @@ enum PredicateConstant {
         }
     }
 
-    private static func number(_ text: String) throws(SluiceError) -> QueryLiteral {
-        guard let number = JSONNumber(text: text) else { throw PredicateRefusal.error("the number \(text)") }
+    private static func number(_ text: String) throws(SluiceError) -> TableQuery.Literal {
+        guard let number = JSON.Number(text: text) else { throw PredicateRefusal.error("the number \(text)") }
         return .number(number)
     }
 
-    private static func number(_ value: Double) throws(SluiceError) -> QueryLiteral {
-        guard let number = JSONNumber(value) else { throw PredicateRefusal.error("the number \(value)") }
+    private static func number(_ value: Double) throws(SluiceError) -> TableQuery.Literal {
+        guard let number = JSON.Number(value) else { throw PredicateRefusal.error("the number \(value)") }
         return .number(number)
     }
 }

@@ -4,10 +4,11 @@ internal import SluiceCore
 indirect enum PredicateOperand {
     /// The record.
     case record
-    /// A part of the record without a declared column; a part of it may have one.
-    case path(AnyKeyPath)
-    /// A part of the record that is a column.
-    case column(PropertyName, AnyKeyPath)
+    /// A part of the record without a column, by its key path and those of parts of optionals; a part of it may have a
+    /// column.
+    case path([AnyKeyPath])
+    /// A part of the record that is a column, with its key paths.
+    case column(PropertyName, [AnyKeyPath])
     /// A constant, or a value captured from outside.
     case value(Any)
     /// The result of operators and functions. Null if a necessary operand is null.

@@ -10,9 +10,10 @@ internal import SluiceCore
 struct PredicateTranslator {
     /// The variable of the predicate that stands for the record.
     let record: PredicateExpressions.VariableID
-    let recordType: Any.Type
-    /// Returns the column for a key path of the record.
-    let column: (AnyKeyPath) -> PropertyName?
+    /// Returns the column for a key path of the record, followed by those of parts of optionals.
+    let column: ([AnyKeyPath]) -> PropertyName?
+    /// Returns the error for a key path without a column.
+    let refusal: ([AnyKeyPath]) -> SluiceError
     /// The operands for the variables of inner closures.
     var bindings: [PredicateExpressions.VariableID: PredicateOperand] = [:]
 
@@ -32,8 +33,7 @@ struct PredicateTranslator {
         case .value(let value): return .literal(try PredicateConstant.literal(value))
         case .expression(let expression), .optional(let expression, _): return expression
         case .record: throw PredicateRefusal.error("the record as a whole")
-        case .path(let path):
-            throw SluiceError(.invalidQuery, "\(recordType).columns states no column for \(path)")
+        case .path(let path): throw refusal(path)
         case .coalesced: throw PredicateRefusal.error("a ?? that is not beside a comparison or a condition itself")
         case .range: throw PredicateRefusal.error("a range outside of contains(_:)")
         }

@@ -6,11 +6,11 @@ public import SluiceCore
     public import Foundation
 #endif
 
-extension Query {
+extension TableQuery {
     /// Selects the records of `table` that match the predicate.
     ///
     /// ```swift
-    /// let adults = try Query("people", where: #Predicate<Person> { $0.age >= 18 }).sorted(by: \Person.name)
+    /// let adults = try TableQuery("people", where: #Predicate<Person> { $0.age >= 18 }).sorted(by: \Person.name)
     /// ```
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`; see `QueryExpression(_:)`.
@@ -21,10 +21,10 @@ extension Query {
     }
 
     /// Selects the records of the type's own table that match the predicate:
-    /// `Query(Person.self, where: #Predicate { … })`.
+    /// `TableQuery(Person.self, where: #Predicate { … })`.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`; see `QueryExpression(_:)`.
-    public init<Record: QueryableRecord & TableRecord>(
+    public init<Record: QueryableRecord & SyncRecord>(
         _ type: Record.Type, where predicate: Predicate<Record>? = nil
     ) throws(SluiceError) {
         if let predicate {
@@ -37,7 +37,7 @@ extension Query {
     /// Returns the query with a further condition: records must match it and the earlier ones.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`; see `QueryExpression(_:)`.
-    public func `where`<Record: QueryableRecord>(_ predicate: Predicate<Record>) throws(SluiceError) -> Query {
-        `where`(QueryTerm(try QueryExpression(predicate)))
+    public func `where`<Record: QueryableRecord>(_ predicate: Predicate<Record>) throws(SluiceError) -> TableQuery {
+        `where`(TableQuery.Term(try QueryExpression(predicate)))
     }
 }

@@ -21,7 +21,7 @@ extension QueryExpression {
     public init<Record: QueryableRecord>(_ predicate: Predicate<Record>) throws(SluiceError) {
         let columns = Record.columns
         let translator = PredicateTranslator(
-            record: predicate.variable.key, recordType: Record.self, column: { columns[$0] })
+            record: predicate.variable.key, column: { columns.column(of: $0) }, refusal: { columns.refusal(of: $0) })
         self = try translator.condition(predicate.expression)
     }
 }

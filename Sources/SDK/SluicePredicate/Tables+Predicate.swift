@@ -15,21 +15,21 @@ extension SyncTable where Record: QueryableRecord {
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query, or of the store.
     public func records(where predicate: Predicate<Record>) async throws -> [Record] {
-        try await records(matching: Query(name, where: predicate))
+        try await records(matching: TableQuery(name, where: predicate))
     }
 
     /// Returns the number of records that match the predicate.
     ///
     /// - Throws: as ``records(where:)``.
     public func count(where predicate: Predicate<Record>) async throws -> Int {
-        try await count(matching: Query(name, where: predicate))
+        try await count(matching: TableQuery(name, where: predicate))
     }
 
     /// Observes the records that match the predicate: the current ones, and each change.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query.
     public func observe(where predicate: Predicate<Record>) throws(SluiceError) -> LiveQuery<Record> {
-        observe(try Query(name, where: predicate))
+        observe(try TableQuery(name, where: predicate))
     }
 
     /// Pulls the server's rows that match the predicate: see ``SyncContext/pull(_:named:allowsMassRemoval:progress:)``.
@@ -40,7 +40,7 @@ extension SyncTable where Record: QueryableRecord {
     public func pull(
         where predicate: Predicate<Record>, named queryName: String? = nil, allowsMassRemoval: Bool = false
     ) async throws -> PullResult {
-        try await pull(Query(name, where: predicate), named: queryName, allowsMassRemoval: allowsMassRemoval)
+        try await pull(TableQuery(name, where: predicate), named: queryName, allowsMassRemoval: allowsMassRemoval)
     }
 }
 
@@ -56,13 +56,13 @@ extension TransactionTable where Record: QueryableRecord {
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a predicate that cannot be a query, or of the store.
     public func records(where predicate: Predicate<Record>) throws -> [Record] {
-        try records(matching: Query(name, where: predicate))
+        try records(matching: TableQuery(name, where: predicate))
     }
 
     /// Returns the number of records that match the predicate, including the transaction's changes so far.
     ///
     /// - Throws: as ``records(where:)``.
     public func count(where predicate: Predicate<Record>) throws -> Int {
-        try count(matching: Query(name, where: predicate))
+        try count(matching: TableQuery(name, where: predicate))
     }
 }

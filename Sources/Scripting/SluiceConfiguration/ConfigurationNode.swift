@@ -112,7 +112,7 @@ extension ConfigurationNode {
         switch scalar.string {
         case "true", "True", "TRUE": return true
         case "false", "False", "FALSE": return false
-        default: return JSONNumber(text: scalar.string).map { JSON($0) } ?? JSON(scalar.string)
+        default: return JSON.Number(text: scalar.string).map { JSON($0) } ?? JSON(scalar.string)
         }
     }
 

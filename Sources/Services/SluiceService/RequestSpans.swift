@@ -14,7 +14,7 @@ public import Tracing
 public enum RequestSpans {
     /// Returns a client's filters with two more: the outermost has a span for an operation with all of its attempts,
     /// the innermost one for each request that is sent.
-    public static func filters(_ tracer: any Tracer, around filters: [any Filter] = []) -> [any Filter] {
+    public static func filters(_ tracer: any Tracer, around filters: [any RequestFilter] = []) -> [any RequestFilter] {
         [SpanFilter(tracer: tracer, isRequest: false)] + filters + [SpanFilter(tracer: tracer, isRequest: true)]
     }
 
@@ -48,7 +48,7 @@ private struct SpanFilter: PageFilter {
         return answers
     }
 
-    private func begin(_ request: inout Request) -> any Span {
+    private func begin(_ request: inout SyncRequest) -> any Span {
         let context = request.context
         let name = isRequest ? "HTTP \(request.head.method.rawValue)" : "sluice \(context.action.rawValue)"
         let span = tracer.startAnySpan(name, ofKind: isRequest ? .client : .internal)
@@ -63,7 +63,7 @@ private struct SpanFilter: PageFilter {
         return span
     }
 
-    private func end(_ span: any Span, _ answer: Result<Response, any Error>) {
+    private func end(_ span: any Span, _ answer: Result<SyncResponse, any Error>) {
         switch answer {
         case .success(let response) where isRequest:
             span.attributes["http.response.status_code"] = response.status

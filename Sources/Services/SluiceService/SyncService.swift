@@ -7,7 +7,7 @@ public import Tracing
 /// Sync as a service of a daemon: a ``SyncScheduler`` that starts and ends with a `ServiceGroup`.
 ///
 /// ```swift
-/// let sync = SyncService(context, SyncSchedule(pulls: [.init(Query("todos"), named: "all")]), logger: logger)
+/// let sync = SyncService(context, SyncSchedule(pulls: [.init(TableQuery("todos"), named: "all")]), logger: logger)
 /// let group = ServiceGroup(services: [sync], gracefulShutdownSignals: [.sigterm], logger: logger)
 /// try await group.run()
 /// ```
@@ -86,7 +86,7 @@ public struct SyncService: Service {
         }
     }
 
-    private func observe(_ run: ScheduledRun) async {
+    private func observe(_ run: SyncScheduler.Run) async {
         let status = try? await context.status()
         meters.count(run, status)
         var metadata: Logger.Metadata = ["next": "\(run.next)"]
@@ -123,7 +123,7 @@ struct RunMeters: Sendable {
     /// Counts a finished run.
     ///
     /// - Parameter status: the current state of the queue; nil if the store could not be read.
-    func count(_ run: ScheduledRun, _ status: SyncStatus?) {
+    func count(_ run: SyncScheduler.Run, _ status: SyncStatus?) {
         let result = run.failure.map { $0.code.description } ?? "ok"
         counter("sluice.sync.runs", [("result", result)]).increment()
         let timer = Timer(label: "sluice.sync.run.duration", dimensions: [("result", result)], factory: factory)

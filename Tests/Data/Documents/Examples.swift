@@ -4,16 +4,15 @@ import Logging
 import Sluice
 
 // What the examples in comments take as given, beside Given.swift.
-struct Todo: TableRecord {
+struct Todo: SyncRecord {
     static let tableName = "todos"
     var id = UUID().uuidString
     var text: String
     var done = false
 }
 
-struct Person: TableRecord, QueryableRecord {
+struct Person: SyncRecord {
     static let tableName = "people"
-    static let columns: ColumnMap<Person> = [\.id: "id", \.name: "name", \.age: "age"]
     var id: String?
     var name: String
     var age = 0
@@ -25,13 +24,17 @@ struct Movie: Codable {
     var year: Int
 }
 
-struct RequestLog: Filter {
-    func handle(_ request: Request, next: Next) async throws -> Response { try await next(request) }
+struct RequestLog: RequestFilter {
+    func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
+        try await next(request)
+    }
 }
 
-struct Tenant: Filter {
+struct Tenant: RequestFilter {
     var name: String
-    func handle(_ request: Request, next: Next) async throws -> Response { try await next(request) }
+    func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
+        try await next(request)
+    }
 }
 
 struct File {
@@ -46,11 +49,11 @@ var ada: Person {
     get { fatalError() }
     set {}
 }
-var query: Query {
-    get { Query("places") }
+var query: TableQuery {
+    get { TableQuery("places") }
     set {}
 }
-var people: Table<Person> { fatalError() }
+var people: OnlineTable<Person> { fatalError() }
 var ledger: SyncTable<JSON> { todos }
 let name = "todos"
 var table: TableSchema { fatalError() }

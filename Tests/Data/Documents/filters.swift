@@ -1,7 +1,9 @@
 import Sluice
 
-struct RequestLog: Filter {
-    func handle(_ request: Request, next: Next) async throws -> Response { try await next(request) }
+struct RequestLog: RequestFilter {
+    func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
+        try await next(request)
+    }
 }
 
 struct Session: Sendable {

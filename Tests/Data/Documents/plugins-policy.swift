@@ -2,8 +2,10 @@ import CoreMetrics
 import Sluice
 import SluiceLua
 
-struct RequestLog: Filter {
-    func handle(_ request: Request, next: Next) async throws -> Response { try await next(request) }
+struct RequestLog: RequestFilter {
+    func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
+        try await next(request)
+    }
 }
 
 var policy: String { "plugins.yaml" }

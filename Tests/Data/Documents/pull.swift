@@ -1,3 +1,3 @@
 import Sluice
 
-let open = Query("todos", filter: try? QueryExpression(odata: "done eq false"))
+let open = TableQuery("todos", filter: try? QueryExpression(odata: "done eq false"))

@@ -1,7 +1,7 @@
 import Sluice
 
 var csv: [UInt8] { [] }
-var people: Table<Person> { fatalError() }
+var people: OnlineTable<Person> { fatalError() }
 var ada: Person {
     get { fatalError() }
     set {}

@@ -27,7 +27,8 @@ struct WorkerCommand: AsyncParsableCommand {
     static let properties = ["a", "b", "c"]
     static let count = 8
     /// The rows that others have put on the server.
-    private static let foreign = Query("todos", filter: .call(.startswith, [.column("id"), .literal(.string("s"))]))
+    private static let foreign = TableQuery(
+        "todos", filter: .call(.startswith, [.column("id"), .literal(.string("s"))]))
 
     static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
@@ -114,7 +115,7 @@ struct WorkerCommand: AsyncParsableCommand {
                 case 4: _ = try await context.pull(Self.foreign, named: "foreign")
                 // No row goes by it, as the query of all holds each of them too.
                 case 5:
-                    do { try await context.purge(Query("todos"), named: "foreign") } catch let error as SluiceError
+                    do { try await context.purge(TableQuery("todos"), named: "foreign") } catch let error as SluiceError
                         where error.code == .invalidArgument
                     {}  // It has not been pulled since the last purge.
                 default:

@@ -37,11 +37,11 @@ struct AppendStoreTests {
         for count in before..<whole.count {
             try whole.prefix(count).write(to: URL(filePath: path))
             let store = try await AppendStore(path: path)
-            #expect(try await store.read { try $0.records(matching: Query("t")) } == [["id": "1"]], "\(count)")
+            #expect(try await store.read { try $0.records(matching: TableQuery("t")) } == [["id": "1"]], "\(count)")
             try await store.write { try $0.put(["id": "3"], in: "t") }
             try await store.close()
             let again = try await AppendStore(path: path)
-            #expect(try await again.read { try $0.count(matching: Query("t")) } == 2, "\(count)")
+            #expect(try await again.read { try $0.count(matching: TableQuery("t")) } == 2, "\(count)")
             try await again.close()
         }
         try FileManager.default.removeItem(at: folder)
@@ -58,7 +58,7 @@ struct AppendStoreTests {
             try await store.write { try $0.put(["id": "1"], in: "t") }
             try await store.close()
             let again = try await AppendStore(path: path)
-            #expect(try await again.read { try $0.count(matching: Query("t")) } == 1, "\(count)")
+            #expect(try await again.read { try $0.count(matching: TableQuery("t")) } == 1, "\(count)")
             try await again.close()
         }
         try FileManager.default.removeItem(at: folder)
@@ -83,7 +83,7 @@ struct AppendStoreTests {
         }
         try whole.write(to: URL(filePath: path))
         let again = try await AppendStore(path: path)
-        #expect(try await again.read { try $0.count(matching: Query("t")) } == 3)
+        #expect(try await again.read { try $0.count(matching: TableQuery("t")) } == 3)
         try await again.close()
         try FileManager.default.removeItem(at: folder)
     }
@@ -138,7 +138,7 @@ struct AppendStoreTests {
                 try await group.waitForAll()
             }
             let store = try await AppendStore(path: path)
-            #expect(try await store.read { try $0.count(matching: Query("made")) } == 8, "\(round)")
+            #expect(try await store.read { try $0.count(matching: TableQuery("made")) } == 8, "\(round)")
             try await store.close()
         }
         try FileManager.default.removeItem(at: folder)

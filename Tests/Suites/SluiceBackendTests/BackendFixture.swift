@@ -99,14 +99,15 @@ struct BackendFixture {
         for (name, value) in headers { head.headerFields.append(HTTPField(name: HTTPField.Name(name)!, value: value)) }
         let all = [backend] + others
         return Answer(
-            await all[turns.next(of: all.count)].respond(to: Request(head, body: Body(bytes: Array(body.utf8)))))
+            await all[turns.next(of: all.count)].respond(
+                to: SyncRequest(head, body: MessageBody(bytes: Array(body.utf8)))))
     }
 }
 
 /// An answer, with what tests look at.
 struct Answer {
-    let response: Response
-    init(_ response: Response) { self.response = response }
+    let response: SyncResponse
+    init(_ response: SyncResponse) { self.response = response }
 
     var status: Int { response.status }
     var json: JSON { (try? response.body.json) ?? JSON.null }

@@ -9,15 +9,15 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct TokenTests {
     /// An OAuth server that keeps what it was asked.
     private final class TokenServer: Transport {
-        let requests = Mutex<[Request]>([])
+        let requests = Mutex<[SyncRequest]>([])
         let answers: Mutex<[(Int, String)]>
 
         init(_ answers: (Int, String)...) { self.answers = Mutex(answers) }
 
-        func send(_ request: Request) async throws -> Response {
+        func send(_ request: SyncRequest) async throws -> SyncResponse {
             requests.withLock { $0.append(request) }
             let (status, body) = answers.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
-            return Response(HTTPResponse(status: .init(code: status)), body: Body(bytes: Array(body.utf8)))
+            return SyncResponse(HTTPResponse(status: .init(code: status)), body: MessageBody(bytes: Array(body.utf8)))
         }
 
         var forms: [String] {

@@ -7,16 +7,17 @@ import Testing
 @Suite("HTTP transport", .timeLimit(.minutes(10)))
 struct AsyncHTTPTransportTests {
     func request(
-        _ port: Int, _ method: HTTPRequest.Method = .get, path: String = "/tables/t?secret=1", limits: Limits = Limits()
-    ) -> Request {
+        _ port: Int, _ method: HTTPRequest.Method = .get, path: String = "/tables/t?secret=1",
+        limits: SyncRequest.Limits = SyncRequest.Limits()
+    ) -> SyncRequest {
         var head = HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:\(port)", path: path)
         head.headerFields[HTTPField.Name("X-ZUMO-AUTH")!] = "secret-token"
-        return Request(head, context: RequestContext(table: "t", recordID: "7", limits: limits))
+        return SyncRequest(head, context: SyncRequest.Context(table: "t", recordID: "7", limits: limits))
     }
 
     /// The error of an exchange with a server that does `acts`.
     func failure(
-        _ acts: [RawServer.Act], limits: Limits = Limits()
+        _ acts: [RawServer.Act], limits: SyncRequest.Limits = SyncRequest.Limits()
     ) async throws -> SluiceError {
         var found: SluiceError?
         try await RawServer.run(acts) { server in
@@ -36,7 +37,7 @@ struct AsyncHTTPTransportTests {
             .close,
         ]) { server in
             var request = request(server.port, .post, path: "/tables/my%20t?$filter=(a%20eq%20'%2B')&x=%3A")
-            request.body = Body(bytes: Array("{}".utf8))
+            request.body = MessageBody(bytes: Array("{}".utf8))
             let response = try await AsyncHTTPTransport().send(request)
             #expect(response.status == 201 && response.body.bytes == Array("hello".utf8))
             #expect(response.head.headerFields[.eTag] == "\"a\"")
@@ -87,7 +88,7 @@ struct AsyncHTTPTransportTests {
         var port = 0
         try await RawServer.run([]) { port = $0.port }
         let error = await #expect(throws: SluiceError.self) {
-            try await AsyncHTTPTransport().send(request(port, limits: Limits(deadline: .seconds(8))))
+            try await AsyncHTTPTransport().send(request(port, limits: SyncRequest.Limits(deadline: .seconds(8))))
         }
         #expect(error?.code == .network && error?.cause is RequestNotSent)
         #expect(error.map { !"\($0)".contains("secret") } == true)
@@ -97,13 +98,14 @@ struct AsyncHTTPTransportTests {
     func drip() async throws {
         let drip = Array(repeating: [RawServer.Act.text("x"), .pause(.milliseconds(50))], count: 100).flatMap { $0 }
         let head = RawServer.Act.text("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
-        let error = try await failure([head] + drip, limits: Limits(minimumRate: 1000, grace: .milliseconds(200)))
+        let error = try await failure(
+            [head] + drip, limits: SyncRequest.Limits(minimumRate: 1000, grace: .milliseconds(200)))
         #expect(error.code == .timeout)
         // After a part that is fast enough for days, so that a busy machine makes no drip of it.
         let quick = RawServer.Act.text("HTTP/1.1 200 OK\r\nContent-Length: 1000100\r\n\r\n")
         let acts = [quick, .write(.init(repeating: 1, count: 1_000_000)), .pause(.milliseconds(400))]
         try await RawServer.run(acts + [.write(.init(repeating: 1, count: 100))]) { server in
-            let slow = request(server.port, limits: Limits(minimumRate: 1, grace: .milliseconds(200)))
+            let slow = request(server.port, limits: SyncRequest.Limits(minimumRate: 1, grace: .milliseconds(200)))
             let response = try await AsyncHTTPTransport().send(slow)
             #expect(response.body.bytes.count == 1_000_100)
         }
@@ -111,7 +113,7 @@ struct AsyncHTTPTransportTests {
 
     @Test("a silent server is left at the deadline, before its head or inside its body")
     func deadline() async throws {
-        let limits = Limits(deadline: .milliseconds(200))
+        let limits = SyncRequest.Limits(deadline: .milliseconds(200))
         #expect(try await failure([.pause(.hours(1))], limits: limits).code == .timeout)
         let half = RawServer.Act.text("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
         #expect(try await failure([half], limits: limits).code == .timeout)
@@ -119,7 +121,7 @@ struct AsyncHTTPTransportTests {
 
     @Test("an answer over the limit is refused, whatever its length says")
     func tooLarge() async throws {
-        let limits = Limits(responseBytes: 10)
+        let limits = SyncRequest.Limits(responseBytes: 10)
         for answer in [
             "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nhello world",
             "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
@@ -148,10 +150,10 @@ struct AsyncHTTPTransportTests {
         let packed = Packed.bomb
         let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"
         let acts = [RawServer.Act.text(head), .write(packed), .close]
-        #expect(try await failure(acts, limits: Limits(responseBytes: 199_999)).code == .tooLarge)
+        #expect(try await failure(acts, limits: SyncRequest.Limits(responseBytes: 199_999)).code == .tooLarge)
         try await RawServer.run(acts) { server in
             let response = try await AsyncHTTPTransport().send(
-                request(server.port, limits: Limits(responseBytes: 200_000)))
+                request(server.port, limits: SyncRequest.Limits(responseBytes: 200_000)))
             #expect(response.body.bytes.count == 200_000)
         }
     }
@@ -188,7 +190,7 @@ struct AsyncHTTPTransportTests {
 
     @Test("a request without an address is refused")
     func noAddress() async throws {
-        let request = Request(HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"))
+        let request = SyncRequest(HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/"))
         let error = await #expect(throws: SluiceError.self) { try await AsyncHTTPTransport().send(request) }
         #expect(error?.code == .invalidArgument)
     }

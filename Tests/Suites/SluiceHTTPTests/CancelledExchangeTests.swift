@@ -8,7 +8,8 @@ import Testing
 
 @Suite("An exchange of a task that is cancelled")
 struct CancelledExchangeTests {
-    private let errors = TransportErrors(Request(HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/")))
+    private let errors = TransportErrors(
+        SyncRequest(HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/")))
 
     @Test("ends as cancelled, whatever reason the HTTP client names", arguments: [true, false])
     func whatever(_ isCancelled: Bool) async {

@@ -44,20 +44,21 @@ struct PluginText {
 
 extension Plugins {
     /// Sends a request through the plugins to a transport.
-    func send(_ request: Request, to transport: ScriptedTransport) async throws -> Response {
+    func send(_ request: SyncRequest, to transport: ScriptedTransport) async throws -> SyncResponse {
         try await FilterChain([filter], transport: transport).send(request)
     }
 }
 
-extension Request {
+extension SyncRequest {
     /// A request of an online table.
     static func sample(
         _ method: HTTPRequest.Method = .get, _ path: String = "/tables/todos?$top=1", body: JSON? = nil,
-        _ fields: [(String, String)] = [], action: RequestContext.Action = .read
-    ) -> Request {
+        _ fields: [(String, String)] = [], action: SyncRequest.Context.Action = .read
+    ) -> SyncRequest {
         var head = HTTPRequest(method: method, scheme: "https", authority: "example.net", path: path)
         for (name, value) in fields { head.headerFields[HTTPField.Name(name)!] = value }
-        return Request(
-            head, body: body.map { Body(json: $0) } ?? .empty, context: RequestContext(action: action, table: "todos"))
+        return SyncRequest(
+            head, body: body.map { MessageBody(json: $0) } ?? .empty,
+            context: SyncRequest.Context(action: action, table: "todos"))
     }
 }

@@ -89,17 +89,8 @@ struct MetadataTests {
                 import Sluice
 
                 /// A row of Orders. Its id is Number.
-                struct Orders: TableRecord, QueryableRecord {
+                struct Orders: SyncRecord {
                     static let tableName = "Orders"
-                    static let columns: ColumnMap<Orders> = [
-                        \.id: "id",
-                        \.number: "Number",
-                        \.total: "Total",
-                        \.state: "State",
-                        \.weight: "Weight",
-                        \.draft: "Draft",
-                    ]
-
                     var id: String?
                     var number: String?
                     var total: Decimal?
@@ -148,7 +139,9 @@ struct MetadataTests {
         bytes.insert(contentsOf: [0xC7, 0xC7], at: bytes.firstIndex(of: UInt8(ascii: "S")) ?? 0)
         let error = #expect(throws: SluiceError.self) { try EdmModel(document: bytes) }
         #expect(error?.message.contains("UTF-8") == true)
-        #expect(ServiceError.document(Body(bytes: Array("<error><m".utf8) + [0xC7] + Array("/></error>".utf8))) == nil)
+        #expect(
+            ServiceError.document(MessageBody(bytes: Array("<error><m".utf8) + [0xC7] + Array("/></error>".utf8)))
+                == nil)
     }
 
     @Test(
@@ -160,7 +153,7 @@ struct MetadataTests {
         let whole = text + #"<Edmx Version="4.0"><Schema Namespace="N"><EntityType Name="B"/></Schema></Edmx>"#
         let names = (try? model(whole))?.structures.map(\.name)
         #expect(names == ["N.B"] || text == "<??>" || text == "<?p?")
-        #expect(ServiceError.document(Body(bytes: Array("<error>\(text)</error>".utf8))) == nil || names != nil)
+        #expect(ServiceError.document(MessageBody(bytes: Array("<error>\(text)</error>".utf8))) == nil || names != nil)
     }
 
     @Test("an encoding that hides signs of ASCII is refused")

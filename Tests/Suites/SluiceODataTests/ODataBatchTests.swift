@@ -177,7 +177,7 @@ struct ODataBatchTests {
             {"id":"b","atomicityGroup":"g","method":"DELETE","url":"tables/Orders/2","headers":{"If-Match":"W/\"2\""}}]}
             """#
         let head = HTTPRequest(method: .post, scheme: "http", authority: "odata.example", path: "/svc/tables/$batch")
-        let answer = try await transport.send(Request(head, body: Body(bytes: Array(document.utf8))))
+        let answer = try await transport.send(SyncRequest(head, body: MessageBody(bytes: Array(document.utf8))))
         let responses = try answer.body.json["responses"]?.elements ?? []
         #expect(responses.map { $0["id"] } == ["a", "b"])
         #expect(responses.map { $0["status"] } == [204, 204])

@@ -45,7 +45,7 @@ private final class LateLinkService: Transport {
             : ["__metadata": ["uri": JSON("http://h/Orders('\(id)')"), "deleted": true]]
     }
 
-    private func answer(_ items: [JSON], next: String? = nil, delta: String? = nil) -> Response {
+    private func answer(_ items: [JSON], next: String? = nil, delta: String? = nil) -> SyncResponse {
         var body: JSON = [version == .v4 ? "value" : "results": JSON(items)]
         if let next { body[version == .v4 ? "@odata.nextLink" : "__next"] = JSON(next) }
         if let delta { body[version == .v4 ? "@odata.deltaLink" : "__delta"] = JSON(delta) }
@@ -54,7 +54,7 @@ private final class LateLinkService: Transport {
         return response
     }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         let path = PercentEncoding.decoded(request.head.path ?? "")
         return state.withLock { state in
             if let row = path.split(separator: "'").dropFirst().first.map(String.init), path.contains("Orders('") {
@@ -118,10 +118,10 @@ struct ODataFirstReadTests {
             rows["b"] = nil
         }
         let context = try await context(service)
-        let result = try await context.pull(Query("Orders"), named: "all")
+        let result = try await context.pull(TableQuery("Orders"), named: "all")
         #expect(result.grade == .changeTokens && result.reconcile != nil)
         #expect(try await texts(context) == service.rows)
-        #expect(try await context.pull(Query("Orders"), named: "all").reconcile == nil, "once is enough")
+        #expect(try await context.pull(TableQuery("Orders"), named: "all").reconcile == nil, "once is enough")
     }
 
     @Test("a tombstone on one of its pages is no row", arguments: [ODataVersion.v2, .v4])
@@ -129,7 +129,7 @@ struct ODataFirstReadTests {
         let service = LateLinkService(version)
         service.buries("z")
         let context = try await context(service)
-        let result = try await context.pull(Query("Orders"), named: "all")
+        let result = try await context.pull(TableQuery("Orders"), named: "all")
         #expect(result.quarantined == 0)
         #expect(try await texts(context) == service.rows)
     }
@@ -139,7 +139,7 @@ struct ODataFirstReadTests {
         let fixture = try ODataFixture(
             .v4, nil,
             [.json(200, #"{"value":[{"Number":"1"},{"@removed":{"reason":"deleted"},"Number":"2"}]}"#)])
-        #expect(try await fixture.orders.read(Query("Orders")).rows.count == 1)
+        #expect(try await fixture.orders.read(TableQuery("Orders")).rows.count == 1)
     }
 
     @Test(
@@ -154,7 +154,7 @@ struct ODataFirstReadTests {
         ])
     func besideRows(_ version: ODataVersion, _ text: String) async throws {
         let list = try ODataFixture(version, nil, [.json(200, text)])
-        let error = await #expect(throws: SluiceError.self) { try await list.orders.read(Query("Orders")) }
+        let error = await #expect(throws: SluiceError.self) { try await list.orders.read(TableQuery("Orders")) }
         #expect(error?.code == .serverFailure && error?.message.contains("timed out") == true)
         let whole = text.replacing(#""value":[{"Number":"1"}]"#, with: #""Number":"1""#)
             .replacing(#"{"results":[{"Number":"1"}]}"#, with: #"{"Number":"1"}"#)
@@ -173,7 +173,7 @@ struct ODataFirstReadTests {
                 repeating: .json(200, version == .v4 ? #"{"value":\#(rows)}"# : #"{"d":{"results":\#(rows)}}"#),
                 count: 9))
         let context = try await SyncContext(client: fixture.client, store: MemoryStore())
-        let result = try await context.pull(Query("Orders", top: 3))
+        let result = try await context.pull(TableQuery("Orders", top: 3))
         #expect(result.stored == 2 && result.quarantined == 1, "\(result)")
         let aside = try await context.quarantine(table: "Orders")
         #expect(aside.map(\.recordID) == ["2"] && aside.first?.reason.contains("Unicode") == true)

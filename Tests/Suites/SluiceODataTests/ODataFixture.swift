@@ -24,7 +24,7 @@ struct ODataFixture {
     /// The settings of a set with a text for its key.
     static let orders = ODataSettings.Table(key: [.init("Number", .string)])
 
-    var orders: Table<JSON> { client.table("Orders") }
+    var orders: OnlineTable<JSON> { client.table("Orders") }
 
     /// The requests so far: method and path below the service's root.
     var sent: [String] {

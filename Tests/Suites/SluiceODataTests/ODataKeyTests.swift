@@ -50,7 +50,7 @@ struct ODataKeyTests {
         #expect(try await context.push().isClean)
         #expect(try fixture.body(of: 0)["ID"] == JSON(Self.guid))
         for filter in ["ID eq \(Self.guid)", "id eq \(Self.guid.uppercased())", "ID eq '\(Self.guid)'"] {
-            let query = Query("Orders", filter: try QueryExpression(odata: filter))
+            let query = TableQuery("Orders", filter: try QueryExpression(odata: filter))
             #expect(try await orders.records(matching: query).map { $0["id"] } == [JSON(Self.guid)], "\(filter)")
         }
     }
@@ -144,7 +144,7 @@ struct ODataKeyTests {
         let row = #"{"@odata.etag":"W/\"1\"","id":7,"IsActive":false,"Text":"a"}"#
         let settings = keyed(.init("id", .int32), .init("IsActive", .boolean))
         let fixture = try ODataFixture(.v4, settings, [.json(200, #"{"value":[\#(row)]}"#), .json(201, row)])
-        let found = try await fixture.orders.read(Query("Orders", filter: try QueryExpression(odata: "ID eq 7")))
+        let found = try await fixture.orders.read(TableQuery("Orders", filter: try QueryExpression(odata: "ID eq 7")))
         #expect(fixture.sent.first?.hasPrefix("GET /Orders?$filter=(id%20eq%207)") == true)
         #expect(found.rows.map { $0["id"] } == ["id=7,IsActive=false"])
         #expect(found.rows.map { $0["ID"] } == [7])
@@ -193,7 +193,7 @@ struct ODataKeyTests {
         let settings = ODataSettings(tables: ["Orders": .init(key: [.init(PropertyName(key), .guid)])])
         let (context, _) = try await device(settings, [page("a", 1), page("b", 3), none(4)])
         let orders = try context.table("Orders")
-        let query = Query("Orders", filter: try QueryExpression(odata: "\(key) eq \(Self.guid)"))
+        let query = TableQuery("Orders", filter: try QueryExpression(odata: "\(key) eq \(Self.guid)"))
         try await orders.pull(query, named: "q")
         try await orders.pull(query, named: "q")
         #expect(try await orders.records(matching: query).map { $0["Text"] } == ["b"])

@@ -30,7 +30,7 @@ struct ODataReadTests {
         ])
     func lists(_ version: ODataVersion, _ body: String) async throws {
         let fixture = try ODataFixture(version, nil, [.json(200, body)])
-        let page = try await fixture.orders.read(Query("Orders", includesCount: true))
+        let page = try await fixture.orders.read(TableQuery("Orders", includesCount: true))
         #expect(page.rows == [["id": "1", "Number": "1", "__version": "W/\"1\""]])
         if body.contains("7") { #expect(page.count == 7) }
         #expect(fixture.sent[0].contains(version == .v2 ? "$inlinecount=allpages" : "$count=true"))
@@ -94,7 +94,7 @@ struct ODataReadTests {
         let page = #"{"value":[{"Number":"1"}],"@odata.nextLink":"\#(link)"}"#
         let fixture = try ODataFixture(.v4, nil, [.json(200, page), .json(200, page), .json(200, page)])
         await #expect(throws: SluiceError.self) {
-            for try await _ in fixture.orders.records(Query("Orders", top: 5)) {}
+            for try await _ in fixture.orders.records(TableQuery("Orders", top: 5)) {}
         }
         #expect(fixture.script.requests.allSatisfy { $0.head.authority == "odata.example" })
     }
@@ -107,7 +107,7 @@ struct ODataReadTests {
                 .json(200, #"{"value":[{"Number":"1"},{"Number":"2"}],"@odata.nextLink":"Orders?s=2"}"#),
                 .json(200, #"{"value":[{"Number":"3"}]}"#),
             ])
-        let page = try await fixture.orders.read(Query("Orders", top: 3))
+        let page = try await fixture.orders.read(TableQuery("Orders", top: 3))
         #expect(page.rows.count == 3)
         #expect(fixture.field("Prefer", of: 0) == "odata.maxpagesize=3")
         #expect(fixture.field("Prefer", of: 1) == "odata.maxpagesize=1")

@@ -53,7 +53,7 @@ struct ODataRefusalTests {
 
         var fetched: Int { get async { await fetches.value } }
 
-        func answer(_ request: Request) async -> Response {
+        func answer(_ request: SyncRequest) async -> SyncResponse {
             let token = HTTPField.Name("X-CSRF-Token").flatMap { request.head.headerFields[$0] }
             if request.head.method == .get, token == "Fetch" {
                 let number = await fetches.next()

@@ -4,7 +4,7 @@ import Testing
 @Suite("mock-sap, shaped as SAP Gateway", .serialized, .enabled(if: Peer.areHere))
 struct MockSAPTests {
     private let peer: Peer
-    private let partners = Query("BusinessPartnerSet")
+    private let partners = TableQuery("BusinessPartnerSet")
 
     init() async throws {
         peer = try #require(Peer.sapV2)
@@ -135,8 +135,8 @@ struct MockSAPTests {
             $0["name"]?.string
         }
         let name = sets?.first { $0 == "A_BusinessPartner" } ?? sets?.first ?? ""
-        try await device.pull(Query(name), named: "all")
-        let records = try await device.table(name).records(matching: Query(name)).prefix(2)
+        try await device.pull(TableQuery(name), named: "all")
+        let records = try await device.table(name).records(matching: TableQuery(name)).prefix(2)
         let ids = records.compactMap { $0["id"]?.string }
         try #require(ids.count == 2)
         let text = try #require(
@@ -159,7 +159,7 @@ struct MockSAPTests {
     @Test("v2: rows with keys of several properties")
     func composite() async throws {
         let device = try await peer.device()
-        let result = try await device.pull(Query("SalesOrderLineItemSet"), named: "all")
+        let result = try await device.pull(TableQuery("SalesOrderLineItemSet"), named: "all")
         #expect(result.stored > 0)
         let table = try device.table("SalesOrderLineItemSet")
         let record = try #require(try await table.records().first)
@@ -173,12 +173,12 @@ struct MockSAPTests {
     func v4() async throws {
         let peer = try #require(Peer.sapV4)
         let device = try await peer.device()
-        let query = Query("A_BusinessPartner")
+        let query = TableQuery("A_BusinessPartner")
         let set = try await peer.call("GET", peer.service + "/").json["value"]?.elements?.compactMap {
             $0["name"]?.string
         }
         let name = set?.first { $0 == query.table } ?? set?.first ?? ""
-        let result = try await device.pull(Query(name), named: "all")
+        let result = try await device.pull(TableQuery(name), named: "all")
         #expect(result.grade == .changeTokens)
         #expect(result.stored > 0)
     }
@@ -198,10 +198,10 @@ struct MockSAPTests {
         #expect(error?.code == code)
     }
 
-    private struct Scenario: Filter {
+    private struct Scenario: RequestFilter {
         let name: String
 
-        func handle(_ request: Request, next: Next) async throws -> Response {
+        func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
             var request = request
             request.head.headerFields[try #require(.init("sap-mock-scenario"))] = name
             return try await next(request)

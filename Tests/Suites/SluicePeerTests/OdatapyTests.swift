@@ -6,7 +6,7 @@ import Testing
 @Suite("odatapy, a v4 service with entity tags", .serialized, .enabled(if: Peer.areHere))
 struct OdatapyTests {
     private let peer: Peer
-    private let all = Query("Customers")
+    private let all = TableQuery("Customers")
 
     init() async throws {
         peer = try #require(Peer.odatapy)
@@ -27,7 +27,7 @@ struct OdatapyTests {
         for id in ids { try await peer.call("DELETE", "/Customers(\(id))", nil, ["If-Match": "*"]) }
     }
 
-    private func ids(_ device: SyncContext, _ query: Query) async throws -> [String] {
+    private func ids(_ device: SyncContext, _ query: TableQuery) async throws -> [String] {
         try await device.table(query.table).records(matching: query).compactMap { $0["id"]?.string }.sorted()
     }
 
@@ -35,7 +35,7 @@ struct OdatapyTests {
     func delta() async throws {
         try await make(1001...1007)
         let device = try await peer.device()
-        let query = Query("Customers", filter: try QueryExpression(odata: "Country eq 'US'"))
+        let query = TableQuery("Customers", filter: try QueryExpression(odata: "Country eq 'US'"))
         let first = try await device.pull(query, named: "us")
         #expect(first.grade == .changeTokens)
         #expect(first.stored == 7)
@@ -80,7 +80,7 @@ struct OdatapyTests {
             self.meddle = meddle
         }
 
-        func send(_ request: Request) async throws -> Response {
+        func send(_ request: SyncRequest) async throws -> SyncResponse {
             let response = try await inner.send(request)
             guard request.head.path?.contains("skiptoken") == true else { return response }
             let isFirst = isDone.withLock { done in
@@ -152,15 +152,15 @@ struct OdatapyTests {
         #expect(try await peer.changes() == ["POST"])
         // The application's id stays, on this device and on others.
         let other = try await peer.device(settings)
-        try await other.pull(Query("Orders"), named: "all")
+        try await other.pull(TableQuery("Orders"), named: "all")
         #expect(try await other.table("Orders").lookup(id: id)?["Note"] == JSON("one \(fault)"))
         try await table.update(["id": JSON(id), "Note": "two"])
         #expect(try await device.push().isClean)
-        try await device.pull(Query("Orders"), named: "all")
-        #expect(try await ids(device, Query("Orders")).contains(id))
+        try await device.pull(TableQuery("Orders"), named: "all")
+        #expect(try await ids(device, TableQuery("Orders")).contains(id))
         try await table.delete(id: id)
         #expect(try await device.push().isClean)
-        try await other.pull(Query("Orders"), named: "all", allowsMassRemoval: true)
+        try await other.pull(TableQuery("Orders"), named: "all", allowsMassRemoval: true)
         #expect(try await other.table("Orders").lookup(id: id) == nil)
     }
 

@@ -54,7 +54,7 @@ struct Peer: Sendable {
         head.headerFields[.accept] = "application/json"
         if body != nil { head.headerFields[.contentType] = "application/json" }
         for (name, value) in fields { head.headerFields[try #require(HTTPField.Name(name))] = value }
-        let response = try await transport.send(Request(head, body: Body(bytes: Array((body ?? "").utf8))))
+        let response = try await transport.send(SyncRequest(head, body: MessageBody(bytes: Array((body ?? "").utf8))))
         return (response.status, (try? response.body.json) ?? .null, response.head.headerFields)
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Calls of every day: several records, upsert, ids as they come, results and errors as text")
 struct EverydayCallsTests {
-    private struct Task: TableRecord, Equatable {
+    private struct Task: SyncRecord, Equatable {
         static let tableName = "tasks"
         var id: UUID?
         var text: String

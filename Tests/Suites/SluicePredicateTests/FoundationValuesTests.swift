@@ -31,7 +31,7 @@ import Testing
         #expect(
             try JSONRecordEncoder().encode(Self.photo) == [
                 "id": "1", "takenAt": "2001-09-09T01:46:40.250Z", "pixels": "AP8Q",
-                "home": "https://example.net/a%20b?c=d", "price": JSON(JSONNumber(text: "19.9")!),
+                "home": "https://example.net/a%20b?c=d", "price": JSON(JSON.Number(text: "19.9")!),
                 "key": "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "visits": ["1970-01-01T00:00:00.0000010Z"],
             ])
         #expect(try JSONRecordEncoder().encode(Self.photo.takenAt) == "2001-09-09T01:46:40.250Z")
@@ -83,8 +83,8 @@ import Testing
             #Predicate { $0.pixels == pixels },
         ]
         for predicate in predicates {
-            let query = try Query("photos", where: predicate)
-            let evaluator = try QueryEvaluator(query, schema: nil)
+            let query = try TableQuery("photos", where: predicate)
+            let evaluator = try TableQuery.Evaluator(query, schema: nil)
             #expect(try evaluator.matches(JSONRecordEncoder().encode(photo)), "\(query)")
         }
     }

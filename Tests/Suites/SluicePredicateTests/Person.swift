@@ -2,7 +2,7 @@ import Foundation
 import SluiceCore
 
 /// A record with a property of every kind that predicates know.
-struct Person: TableRecord, QueryableRecord {
+struct Person: SyncRecord {
     static let tableName = "people"
     enum Status: String, Codable { case active, retired }
     struct Address: Codable {

@@ -6,7 +6,7 @@ import Testing
 
 /// Predicates asked of stores through typed tables: the rows are those for which Swift evaluates the predicate to true.
 @Suite("Predicates in stores") struct PredicateStoreTests {
-    struct Note: TableRecord, QueryableRecord, Hashable {
+    struct Note: SyncRecord, Hashable {
         static let tableName = "notes"
         enum State: String, Codable { case open, closed }
 
@@ -196,7 +196,7 @@ import Testing
             #expect(try table.lookup(id: "n1")?.label == nil)
             #expect(try table.count() == Self.notes.count)
             #expect(
-                try table.count(matching: Query("others").where(column("stars") > 0))
+                try table.count(matching: TableQuery("others").where(column("stars") > 0))
                     == Self.notes.count { $0.stars > 0 })
             return try table.count(where: #Predicate { !$0.done })
         }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Typed tables: ids in other letters, newer properties, times")
 struct TypedRecordTests {
-    struct Item: TableRecord, QueryableRecord, Hashable {
+    struct Item: SyncRecord, Hashable {
         static let tableName = "items"
         static let columns: ColumnMap<Item> = [\.id: "id", \.n: "n"]
         var id: UUID?
@@ -59,12 +59,12 @@ struct TypedRecordTests {
         #expect(try await items.update(id: id) { $0.id = UUID() } == item)
     }
 
-    struct Old: TableRecord {
+    struct Old: SyncRecord {
         static let tableName = "todos"
         var id: String?
         var text: String
     }
-    struct New: TableRecord, Hashable {
+    struct New: SyncRecord, Hashable {
         static let tableName = "todos"
         static let defaults: New? = New(text: "", level: 3, tags: ["new"])
         var id: String?
@@ -73,14 +73,14 @@ struct TypedRecordTests {
         var note: String?
         var tags: [String]
     }
-    struct Listed: TableRecord {
+    struct Listed: SyncRecord {
         static let tableName = "todos"
         var id: String?
         var text: String
         var tags: [String] = []
         var names: [String: Int] = [:]
     }
-    struct Strict: TableRecord {
+    struct Strict: SyncRecord {
         static let tableName = "todos"
         var id: String?
         var level: Int
@@ -126,7 +126,7 @@ struct TypedRecordTests {
         #expect(try await context.write { try $0.table(Strict.self).misfits().count } == 1)
     }
 
-    struct Dated: TableRecord {
+    struct Dated: SyncRecord {
         static let tableName = "dates"
         var id: String?
         var when: Date
@@ -155,7 +155,7 @@ struct TypedRecordTests {
         #expect(try await table.untyped.lookup(id: "fine")?["when"] == "2024-01-31T10:00:00.1234567Z")
     }
 
-    struct Person: TableRecord, QueryableRecord {
+    struct Person: SyncRecord {
         struct Address: Codable, Hashable { var city: String }
         static let tableName = "people"
         static let columns: ColumnMap<Person> = [\.address.city: "address/city", \.n: "n"]
@@ -170,8 +170,8 @@ struct TypedRecordTests {
         let people = try context.table(Person.self)
         for n in 0..<4 { try await people.insert(Person(n: n, address: .init(city: n % 2 == 0 ? "Rome" : "Oslo"))) }
         #expect(try await people.records(where: #Predicate { $0.address.city == "Rome" }).count == 2)
-        let sorted = try Query("people").sorted(by: \Person.address.city).sorted(by: \Person.n)
+        let sorted = try TableQuery("people").sorted(by: \Person.address.city).sorted(by: \Person.n)
         #expect(try await people.records(matching: sorted).map(\.n) == [1, 3, 0, 2])
-        #expect(throws: SluiceError.self) { try Query("people").selecting(\Person.address.city) }
+        #expect(throws: SluiceError.self) { try TableQuery("people").selecting(\Person.address.city) }
     }
 }

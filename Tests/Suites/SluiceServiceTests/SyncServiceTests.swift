@@ -48,7 +48,7 @@ import Tracing
             service = SyncService(
                 context,
                 SyncSchedule(
-                    pulls: [.init(Query("todos"), named: "all")], changeDelay: .milliseconds(1), spread: .zero),
+                    pulls: [.init(TableQuery("todos"), named: "all")], changeDelay: .milliseconds(1), spread: .zero),
                 logger: logger, metrics: metrics, tracer: tracer, shutdownLimit: shutdownLimit)
             group = ServiceGroup(services: [service], logger: logger)
         }

@@ -126,7 +126,7 @@ extension HostileCase {
 /// What a client is allowed in a case: small enough that a case is over soon.
 public struct HostileLimits: Sendable, Hashable {
     /// The bounds of each exchange.
-    public var exchange: Limits
+    public var exchange: SyncRequest.Limits
     /// How often a request is sent at the most.
     public var attempts: Int
     /// How many pages a pull may bring.
@@ -140,7 +140,7 @@ public struct HostileLimits: Sendable, Hashable {
 
     /// Limits.
     public init(
-        exchange: Limits = Limits(), attempts: Int = 2, pages: Int = 8, requests: Int = 12,
+        exchange: SyncRequest.Limits = SyncRequest.Limits(), attempts: Int = 2, pages: Int = 8, requests: Int = 12,
         duration: Duration = .seconds(20),
         memory: Int? = nil
     ) {

@@ -68,7 +68,7 @@ struct HostileScene: Sendable {
     /// Brings the store in step with the honest server, and makes the changes that wait.
     func prepare() async throws {
         model.seed(Self.table, [["id": "a", "text": "one"], ["id": "b", "text": "two"]])
-        try await honest.pull(Query(Self.table), named: Self.queryName)
+        try await honest.pull(TableQuery(Self.table), named: Self.queryName)
         try await honest.table("notes").insert(["id": "note", "text": "mine"])
         let items = try honest.table(Self.table)
         switch hostile.call {
@@ -84,7 +84,7 @@ struct HostileScene: Sendable {
     ///
     /// - Returns: the ids of the records that an online call has given; nil for any other call.
     func act() async throws -> [String]? {
-        let query = Query(Self.table)
+        let query = TableQuery(Self.table)
         switch hostile.call {
         case .pull, .track: try await context.pull(query, named: Self.queryName)
         case .reconcile: try await context.reconcile(query, named: Self.queryName)
@@ -108,9 +108,9 @@ struct HostileScene: Sendable {
     func state() async throws -> State {
         try await store.read { reader in
             State(
-                rows: try reader.records(matching: Query(Self.table, order: [.init("id")])),
+                rows: try reader.records(matching: TableQuery(Self.table, order: [.init("id")])),
                 // All but when the server was asked: it was, whatever it said.
-                cursors: try reader.records(matching: Query(Cursor.schema.name, order: [.init("id")]))
+                cursors: try reader.records(matching: TableQuery(Cursor.schema.name, order: [.init("id")]))
                     .map { cursor in
                         var cursor = cursor
                         cursor["pulledAt"] = nil
@@ -138,7 +138,7 @@ struct HostileScene: Sendable {
             }
         }
         do {
-            try await honest.pull(Query(Self.table), named: Self.queryName, allowsMassRemoval: true)
+            try await honest.pull(TableQuery(Self.table), named: Self.queryName, allowsMassRemoval: true)
             let here = try await honest.table(Self.table).lookup(id: "late")
             report.demand(here != nil, "a row of an honest server does not arrive: the cursor is past it")
         } catch let error as SluiceError {
@@ -147,8 +147,8 @@ struct HostileScene: Sendable {
     }
 
     /// A filter as an application may have it: it adds its field to every request, wherever that goes.
-    private struct SecretField: Transform {
-        func request(_ request: Request) -> Request {
+    private struct SecretField: RequestTransform {
+        func request(_ request: SyncRequest) -> SyncRequest {
             var request = request
             if let name = HTTPField.Name(HostileScene.field.name) {
                 request.head.headerFields[name] = HostileScene.field.value
@@ -158,10 +158,10 @@ struct HostileScene: Sendable {
     }
 
     /// Has answers bear a date that say none, so that the cursors of cases which are about something else move.
-    private struct Clock: Transform {
-        func request(_ request: Request) -> Request { request }
+    private struct Clock: RequestTransform {
+        func request(_ request: SyncRequest) -> SyncRequest { request }
 
-        func response(_ response: Response, to request: Request) -> Response {
+        func response(_ response: SyncResponse, to request: SyncRequest) -> SyncResponse {
             var response = response
             if response.head.headerFields[.date] == nil {
                 response.head.headerFields[.date] = "Tue, 14 Nov 2023 22:13:31 GMT"
@@ -197,7 +197,7 @@ struct HostileScene: Sendable {
 public struct HostileTrial: Sendable {
     let hostile: HostileCase
     let transport: any Transport
-    let filters: [any Filter]
+    let filters: [any RequestFilter]
     let makeStore: @Sendable () async throws -> any LocalStore
 
     /// A trial.
@@ -207,7 +207,7 @@ public struct HostileTrial: Sendable {
     ///   - filters: filters of the application's.
     ///   - makeStore: makes an empty store.
     public init(
-        _ hostile: HostileCase, transport: any Transport, filters: [any Filter] = [],
+        _ hostile: HostileCase, transport: any Transport, filters: [any RequestFilter] = [],
         store makeStore: @escaping @Sendable () async throws -> any LocalStore = { MemoryStore() }
     ) {
         self.hostile = hostile

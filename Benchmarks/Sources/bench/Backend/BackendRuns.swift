@@ -102,7 +102,7 @@ enum BackendRuns {
                     for number in 0..<(count + worker) / width {
                         switch request {
                         case .list:
-                            let found = try await table.read(Query("items", top: page))
+                            let found = try await table.read(TableQuery("items", top: page))
                             guard found.rows.count == page else { throw BenchFailure("the page is another") }
                         case .record: _ = try await table.lookup(id: "r100050")
                         case .insert: _ = try await table.insert(WriteRuns.record(number))

@@ -10,7 +10,7 @@ enum ReadRuns {
     static func points(_ count: Int, database: String, _ encryption: StoreEncryption?) async throws -> Measurement {
         let store = try SQLiteStore(path: database, encryption: encryption)
         let table = try await SyncContext(store: store, tables: [PullRuns.schema]).table(PullRuns.schema.name)
-        var ids = try await table.records(matching: Query(PullRuns.schema.name, select: ["id"]))
+        var ids = try await table.records(matching: TableQuery(PullRuns.schema.name, select: ["id"]))
             .compactMap { $0["id"]?.string }
         var random = SplitMix64(state: 0xCAFE)
         ids.shuffle(using: &random)

@@ -34,7 +34,7 @@ enum ExchangeRuns {
     }
 
     private static func send(by client: SluiceClient) async throws {
-        let page = try await client.table("movements").read(Query("movements", top: WireServer.fixedRows))
+        let page = try await client.table("movements").read(TableQuery("movements", top: WireServer.fixedRows))
         guard page.rows.count == WireServer.fixedRows else { throw BenchFailure("the answer is another") }
     }
 
@@ -54,7 +54,7 @@ enum ExchangeRuns {
             endpoint: try Endpoint("http://loopback.invalid"), transport: transport,
             filters: plans.isEmpty ? [] : [try await Plugins(plans).filter])
         let table = client.table("movements")
-        for _ in 0..<count { _ = try await table.read(Query("movements", top: 1)) }
+        for _ in 0..<count { _ = try await table.read(TableQuery("movements", top: 1)) }
     }
 
     /// As many calls of the same script straight through `lua_pcall`, with the document that the plugin's request
@@ -80,12 +80,12 @@ enum ExchangeRuns {
 private struct EmptyTransport: Transport {
     let wantsHeader: Bool
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         if let name = HTTPField.Name("X-Kind"), request.head.headerFields.contains(name) != wantsHeader {
             throw BenchFailure("the header is not as it should be")
         }
         var head = HTTPResponse(status: .ok)
         head.headerFields[.contentType] = "application/json; charset=utf-8"
-        return Response(head, body: Body(bytes: Array("[]".utf8)))
+        return SyncResponse(head, body: MessageBody(bytes: Array("[]".utf8)))
     }
 }

@@ -16,7 +16,7 @@ enum PageRuns {
     static func check(_ database: String, against other: String) async throws {
         func records(_ path: String) async throws -> [JSON] {
             let store = try SQLiteStore(path: path)
-            let found = try await store.read { try $0.records(matching: Query("movements", order: [.init("id")])) }
+            let found = try await store.read { try $0.records(matching: TableQuery("movements", order: [.init("id")])) }
             try await store.close()
             return found
         }

@@ -11,7 +11,7 @@ final class LoopbackTransport: Transport {
 
     init(directory: String) { self.directory = directory }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         let isLookup = request.head.path?.contains("(id%20eq%20") ?? false
         let number = requests.withLock { count in
             defer { count += isLookup ? 0 : 1 }
@@ -21,6 +21,6 @@ final class LoopbackTransport: Transport {
         var head = HTTPResponse(status: .ok)
         head.headerFields[.contentType] = "application/json; charset=utf-8"
         head.headerFields[.date] = "Sat, 01 Jan 2028 00:00:00 GMT"
-        return Response(head, body: Body(bytes: page))
+        return SyncResponse(head, body: MessageBody(bytes: page))
     }
 }

@@ -29,7 +29,7 @@ enum PullRuns {
                     endpoint: try Endpoint("http://loopback.invalid"), transport: LoopbackTransport(directory: pages))
             }
         let context = try await SyncContext(client: client, store: store, tables: [schema], options: options)
-        _ = try await context.pull(Query("movements"), named: "all")
+        _ = try await context.pull(TableQuery("movements"), named: "all")
         try await store.close()
     }
 

@@ -3,7 +3,7 @@ internal import SluiceCore
 
 /// A server that takes every insert, alone and in batches, and answers at once with a version and the times.
 struct AcceptingTransport: Transport {
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         let document = try request.body.json
         guard let parts = document["requests"]?.elements else { return response(201, Self.stored(document)) }
         let answers = parts.map { part -> JSON in
@@ -24,10 +24,10 @@ struct AcceptingTransport: Transport {
         return stored
     }
 
-    private func response(_ status: Int, _ document: JSON) -> Response {
+    private func response(_ status: Int, _ document: JSON) -> SyncResponse {
         var head = HTTPResponse(status: .init(code: status))
         head.headerFields[.contentType] = "application/json"
         if let name = HTTPField.Name("X-Sluice-Batch") { head.headerFields[name] = "100" }
-        return Response(head, body: Body(json: document))
+        return SyncResponse(head, body: MessageBody(json: document))
     }
 }

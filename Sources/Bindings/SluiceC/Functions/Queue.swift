@@ -16,7 +16,7 @@ public func sluice_queue_list(
         let known = TableOperation.State.allCases.map(\.rawValue)
         let states = try members["states"]?.items(upTo: known.count)
             .compactMap { TableOperation.State(rawValue: try $0.choice(of: known)) }
-        let wanted = QueueFilter(
+        let wanted = TableOperation.Filter(
             states: Set(states ?? []), table: try members["table"]?.text(),
             recordID: try members["record"].map { RecordID(try $0.text()) })
         let operations = try open.call { try await $0.sync.queue.operations(wanted) }

@@ -40,7 +40,7 @@ extension ConflictDecision {
                 answer.flatMap { String(validating: $0, as: UTF8.self) } ?? "the conflict callback returned \(number)")
         }
         guard let answer else { throw SluiceError(.filter, "a merge takes a record, and there is none") }
-        do throws(JSONParseError) {
+        do throws(JSON.ParseError) {
             self = .merge(try JSON(parsing: answer))
         } catch {
             throw SluiceError(.filter, "the record of the merge is not JSON: \(error)")

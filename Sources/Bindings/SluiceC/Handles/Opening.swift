@@ -15,7 +15,7 @@ struct Opening: Sendable {
     private let user: String
     private let policy: ConflictPolicy
     private let tokens: (any TokenProvider)?
-    private let scheme: TokenScheme
+    private let scheme: ClientOptions.TokenScheme
     private let applicationKey: String?
     private let encryption: StoreEncryption?
     private let plugins: String?
@@ -36,7 +36,7 @@ struct Opening: Sendable {
             of: ConflictPolicy.allCases.map { ($0.rawValue, $0) },
             try Input.optionalName(options.conflicts, "conflicts") ?? ConflictPolicy.hold.rawValue, "conflicts")
         scheme = try Self.one(
-            of: [("zumo", TokenScheme.zumo), ("bearer", .bearer)],
+            of: [("zumo", ClientOptions.TokenScheme.zumo), ("bearer", .bearer)],
             try Input.optionalName(options.token_scheme, "token_scheme") ?? "zumo", "token_scheme")
         tokens =
             try Input.optionalName(options.token, "token").map { GivenToken($0) }

@@ -18,8 +18,8 @@ struct Failure: Error {
         switch error {
         case let failure as Failure: self = failure
         case let error as SluiceError: self.init(error)
-        case let error as JSONParseError: self.init(SLUICE_ERROR_JSON, "\(error)")
-        case let error as QuerySyntaxError: self.init(SLUICE_ERROR_QUERY, "\(error)")
+        case let error as JSON.ParseError: self.init(SLUICE_ERROR_JSON, "\(error)")
+        case let error as TableQuery.SyntaxError: self.init(SLUICE_ERROR_QUERY, "\(error)")
         case is CancellationError: self.init(SLUICE_ERROR_CANCELLED, "the call was interrupted")
         default: self.init(SLUICE_ERROR_OTHER, "\(error)")
         }

@@ -46,7 +46,7 @@ enum Input {
         _ bytes: UnsafePointer<CChar>?, _ length: Int, _ what: String
     ) throws(Failure) -> JSON? {
         guard let buffer = try document(bytes, length, what) else { return nil }
-        do throws(JSONParseError) {
+        do throws(JSON.ParseError) {
             return try JSON(parsing: buffer)
         } catch {
             // Bytes that are no valid text get another error than a text that is not JSON.

@@ -3,7 +3,7 @@ internal import SluiceCore
 
 /// Queries in the form of the header's documents.
 struct QueryDocument: Sendable {
-    let query: Query
+    let query: TableQuery
     /// The members beside the query's own.
     let others: [String: JSONPlace]
 
@@ -14,10 +14,10 @@ struct QueryDocument: Sendable {
         let members = try JSONPlace(json ?? .object, in: what).members(parts + others)
         func text(_ name: String) throws -> String? { try members[name]?.text(upTo: 1 << 20) }
         func number(_ name: String) throws -> Int? { try members[name]?.integer(in: 0...Int(Int32.max)) }
-        var query = Query(table)
+        var query = TableQuery(table)
         query.filter = try text("filter").map { try QueryExpression(odata: $0) }
-        query.order = try text("orderby").map { try Query.order(odata: $0) } ?? []
-        query.select = try text("select").map { try Query.select(odata: $0) } ?? []
+        query.order = try text("orderby").map { try TableQuery.order(odata: $0) } ?? []
+        query.select = try text("select").map { try TableQuery.select(odata: $0) } ?? []
         (query.top, query.skip) = (try number("top"), try number("skip") ?? 0)
         query.includesCount = try members["count"]?.flag() ?? false
         self.query = query
@@ -27,7 +27,7 @@ struct QueryDocument: Sendable {
     /// Reads a query for reading records.
     static func reading(
         _ bytes: UnsafePointer<CChar>?, _ length: Int, _ table: String
-    ) throws -> Query {
+    ) throws -> TableQuery {
         try QueryDocument(
             try Input.optionalJSON(bytes, length, "query"), table, "query",
             parts: ["filter", "orderby", "select", "top", "skip", "count"]
@@ -36,7 +36,7 @@ struct QueryDocument: Sendable {
 
     /// Returns the records that match, with their number if it was requested.
     static func items(
-        of query: Query, records: (Query) throws -> [JSON], count: (Query) throws -> Int
+        of query: TableQuery, records: (TableQuery) throws -> [JSON], count: (TableQuery) throws -> Int
     ) rethrows -> JSON {
         var json = JSON.object
         json["items"] = JSON(try records(query))

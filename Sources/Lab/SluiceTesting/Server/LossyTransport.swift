@@ -57,7 +57,7 @@ public final class LossyTransport: Transport {
     /// Sends the request, or applies the fault that the seed chose for it.
     ///
     /// - Throws: ``SluiceError`` of code `network` where the request or its answer is lost.
-    public func send(_ request: Request) async throws -> Response {
+    public func send(_ request: SyncRequest) async throws -> SyncResponse {
         switch draw() {
         case nil: return try await inner.send(request)
         case .requestLost: throw Self.lost
@@ -87,7 +87,7 @@ public final class LossyTransport: Transport {
 
     private static var lost: SluiceError { SluiceError(.network, "the line broke") }
 
-    private static func gateway(_ status: Int) -> Response {
-        Response(HTTPResponse(status: .init(code: status)), body: Body(bytes: Array("try later".utf8)))
+    private static func gateway(_ status: Int) -> SyncResponse {
+        SyncResponse(HTTPResponse(status: .init(code: status)), body: MessageBody(bytes: Array("try later".utf8)))
     }
 }

@@ -7,18 +7,18 @@ struct ModelBatch {
         var id: String
         var group: String?
         var dependsOn: [String]
-        var request: Request
+        var request: SyncRequest
     }
 
     let parts: [Part]
 
     init(parts: [Part]) { self.parts = parts }
 
-    static func isBatch(_ request: Request) -> Bool {
+    static func isBatch(_ request: SyncRequest) -> Bool {
         request.head.method == .post && (request.head.path ?? "").split(separator: "?").first == "/tables/$batch"
     }
 
-    init?(_ request: Request) {
+    init?(_ request: SyncRequest) {
         guard let elements = (try? request.body.json)?["requests"]?.elements, elements.count <= 100 else { return nil }
         var parts: [Part] = []
         for element in elements {
@@ -33,12 +33,12 @@ struct ModelBatch {
                 Part(
                     id: id, group: element["atomicityGroup"]?.string,
                     dependsOn: (element["dependsOn"]?.elements ?? []).compactMap(\.string),
-                    request: Request(head, body: element["body"].map { Body(json: $0) } ?? .empty)))
+                    request: SyncRequest(head, body: element["body"].map { MessageBody(json: $0) } ?? .empty)))
         }
         self.parts = parts
     }
 
-    static func answer(_ answers: [(id: String, response: Response)]) -> Response {
+    static func answer(_ answers: [(id: String, response: SyncResponse)]) -> SyncResponse {
         let responses = answers.map { id, response in
             var answer: JSON = ["id": JSON(id), "status": JSON(response.status)]
             answer["headers"] = JSON(
@@ -52,24 +52,24 @@ struct ModelBatch {
 
 /// The answers to the requests that had an effect, by their request ids.
 struct ModelMemory {
-    private var effects: [String: (asked: String, response: Response)] = [:]
+    private var effects: [String: (asked: String, response: SyncResponse)] = [:]
 
     /// Returns the answer to an earlier request with that id; 400 if the earlier one was a different request.
-    func answer(to request: Request) -> Response? {
+    func answer(to request: SyncRequest) -> SyncResponse? {
         guard let id = ModelCall.requestID.flatMap({ request.head.headerFields[$0] }), let known = effects[id] else {
             return nil
         }
         return known.asked == Self.text(request) ? known.response : .model(400, ["error": "the id was used before"])
     }
 
-    mutating func remember(_ response: Response, to request: Request) {
+    mutating func remember(_ response: SyncResponse, to request: SyncRequest) {
         guard let id = ModelCall.requestID.flatMap({ request.head.headerFields[$0] }), response.status < 300 else {
             return
         }
         effects[id] = (Self.text(request), response)
     }
 
-    private static func text(_ request: Request) -> String {
+    private static func text(_ request: SyncRequest) -> String {
         let body = (try? request.body.json.bytes()) ?? request.body.bytes
         return "\(request.head.method) \(request.head.path ?? "") \(request.head.headerFields[.ifMatch] ?? "") "
             + String(decoding: body, as: UTF8.self)

@@ -18,7 +18,7 @@ struct ModelCall {
     private static let prefer = HTTPField.Name("Prefer")
     static let requestID = HTTPField.Name("Repeatability-Request-ID")
 
-    init(_ request: Request) {
+    init(_ request: SyncRequest) {
         method = request.head.method
         let parts = Self.split(request.head.path ?? "", "?", most: 1)
         let segments = parts.first.map { Self.split($0, "/").map { Self.decode($0) } } ?? []
@@ -38,8 +38,8 @@ struct ModelCall {
     }
 
     /// Returns the query of a list; `parse` reads the filter.
-    func query(_ parse: (String) throws -> QueryExpression = { try QueryExpression(odata: $0) }) throws -> Query {
-        var query = Query("")
+    func query(_ parse: (String) throws -> QueryExpression = { try QueryExpression(odata: $0) }) throws -> TableQuery {
+        var query = TableQuery("")
         if let filter = parameters["$filter"], !filter.isEmpty { query.filter = try parse(filter) }
         query.order = Self.split(parameters["$orderby"] ?? "", ",").map { key in
             let words = Self.split(key, " ")
@@ -74,19 +74,19 @@ struct ModelCall {
     }
 }
 
-extension Response {
+extension SyncResponse {
     /// Returns an answer of the model server.
-    static func model(_ status: Int, _ body: JSON?, version: String? = nil) -> Response {
+    static func model(_ status: Int, _ body: JSON?, version: String? = nil) -> SyncResponse {
         var fields = HTTPFields()
         fields[.contentType] = "application/json"
         if let version { fields[.eTag] = "\"\(version)\"" }
-        return Response(
+        return SyncResponse(
             HTTPResponse(status: .init(code: status), headerFields: fields),
-            body: body.map { Body(json: $0) } ?? .empty)
+            body: body.map { MessageBody(json: $0) } ?? .empty)
     }
 
     /// Returns the answer with a header field that the request's id was honoured, if the request has one.
-    func accepted(_ request: Request) -> Response {
+    func accepted(_ request: SyncRequest) -> SyncResponse {
         guard let id = ModelCall.requestID, request.head.headerFields[id] != nil,
             let result = HTTPField.Name("Repeatability-Result")
         else { return self }

@@ -22,9 +22,9 @@ public final class ModelServer: Transport {
         /// The server acts on the request, and the answer is lost.
         case loseAnswer
         /// The server does nothing, and this response is returned.
-        case answer(Response)
+        case answer(SyncResponse)
         /// The server acts on the request, and this response is returned in place of its own.
-        case answerAfter(Response)
+        case answerAfter(SyncResponse)
     }
 
     /// An optional capability of the server.
@@ -58,8 +58,8 @@ public final class ModelServer: Transport {
         var traits = Traits()
         var epoch = 1
         var tables: [String: ModelTable] = [:]
-        var hook: (@Sendable (Request) async -> Fault)?
-        var log: [Request] = []
+        var hook: (@Sendable (SyncRequest) async -> Fault)?
+        var log: [SyncRequest] = []
         var ticks: Int64
         var version: Int64 = 0
         var pageSize: Int
@@ -95,10 +95,10 @@ public final class ModelServer: Transport {
     public func expireTokens() { state.withLock { $0.epoch += 1 } }
 
     /// Calls `hook` for every request before it is answered.
-    public func onRequest(_ hook: (@Sendable (Request) async -> Fault)?) { state.withLock { $0.hook = hook } }
+    public func onRequest(_ hook: (@Sendable (SyncRequest) async -> Fault)?) { state.withLock { $0.hook = hook } }
 
     /// The requests so far, lost ones included, in the order of their arrival.
-    public var requests: [Request] { state.withLock { $0.log } }
+    public var requests: [SyncRequest] { state.withLock { $0.log } }
 
     /// The requests so far as `METHOD path`, decoded, without the query.
     public var calls: [String] {
@@ -176,7 +176,7 @@ public final class ModelServer: Transport {
     }
 
     /// Answers a request, with the fault that the hook returns.
-    public func send(_ request: Request) async throws -> Response {
+    public func send(_ request: SyncRequest) async throws -> SyncResponse {
         let hook = state.withLock { state in
             state.log.append(request)
             return state.hook
@@ -194,7 +194,7 @@ public final class ModelServer: Transport {
         }
     }
 
-    private func answer(_ request: Request) -> Response {
+    private func answer(_ request: SyncRequest) -> SyncResponse {
         state.withLock { state in
             var response = Self.answer(request, &state)
             if let size = state.traits.saysBatchSize, let name = HTTPField.Name("X-Sluice-Batch") {
@@ -204,7 +204,7 @@ public final class ModelServer: Transport {
         }
     }
 
-    private static func answer(_ request: Request, _ state: inout State) -> Response {
+    private static func answer(_ request: SyncRequest, _ state: inout State) -> SyncResponse {
         guard state.features.contains(.batches), ModelBatch.isBatch(request) else { return state.answer(request) }
         guard let batch = ModelBatch(request) else { return .model(400, ["error": "that is no batch"]) }
         return state.answer(batch)
@@ -212,7 +212,7 @@ public final class ModelServer: Transport {
 }
 
 extension ModelServer.State {
-    fileprivate mutating func answer(_ request: Request) -> Response {
+    fileprivate mutating func answer(_ request: SyncRequest) -> SyncResponse {
         let remembers = features.contains(.requestIDs)
         if remembers, let known = memory.answer(to: request) { return known.accepted(request) }
         let call = ModelCall(request)
@@ -228,8 +228,8 @@ extension ModelServer.State {
     }
 
     /// Answers each part of a batch. The parts of a group take effect together or not at all.
-    fileprivate mutating func answer(_ batch: ModelBatch) -> Response {
-        var answers: [(id: String, response: Response)] = []
+    fileprivate mutating func answer(_ batch: ModelBatch) -> SyncResponse {
+        var answers: [(id: String, response: SyncResponse)] = []
         var failed: Set<String> = []
         var rest = batch.parts[...]
         while let first = rest.first {

@@ -51,7 +51,7 @@ struct ModelTable {
     var traits = ModelServer.Traits()
     var epoch = 1
 
-    mutating func answer(_ call: ModelCall, stamp: ModelStamp) -> Response {
+    mutating func answer(_ call: ModelCall, stamp: ModelStamp) -> SyncResponse {
         switch (call.method, call.id) {
         case (.get, nil): return list(call)
         case (.get, "$digest"?) where traits.givesDigests: return digest(call)
@@ -75,7 +75,7 @@ struct ModelTable {
         }
     }
 
-    private mutating func insert(_ call: ModelCall, _ stamp: ModelStamp) -> Response {
+    private mutating func insert(_ call: ModelCall, _ stamp: ModelStamp) -> SyncResponse {
         guard let id = call.body["id"]?.textID else { return .model(400, ["error": "no id"]) }
         if let row = rows[id] { return .model(409, row.wire, version: row.version) }
         if let reserved = call.body.names.first(where: ModelRow.system.contains) {
@@ -91,7 +91,7 @@ struct ModelTable {
     private mutating func change(
         _ id: RecordID, _ call: ModelCall, _ stamp: ModelStamp, deletedToo: Bool = false, status: Int,
         _ body: (inout ModelRow) -> Void
-    ) -> Response {
+    ) -> SyncResponse {
         guard var row = rows[id], deletedToo || !row.isDeleted else {
             return .model(404, ["error": "The item does not exist"])
         }
@@ -104,7 +104,7 @@ struct ModelTable {
         return status == 204 ? .model(204, nil) : .model(status, row.wire, version: row.version)
     }
 
-    private func list(_ call: ModelCall) -> Response {
+    private func list(_ call: ModelCall) -> SyncResponse {
         do {
             if traits.issuesChangeTokens, call.tracksChanges { return try changes(call) }
             let query = try call.query()
@@ -112,7 +112,7 @@ struct ModelTable {
             let includeDeleted = call.parameters["__includedeleted"] == "true"
             var matching = rows.values.filter { includeDeleted || !$0.isDeleted }
             if let filter = query.filter {
-                let evaluator = try QueryEvaluator(Query("", filter: filter), schema: nil)
+                let evaluator = try TableQuery.Evaluator(TableQuery("", filter: filter), schema: nil)
                 matching = matching.filter { row in
                     // The filter sees the stored time, which is finer than the one on the wire.
                     var record = row.wire
@@ -122,13 +122,13 @@ struct ModelTable {
             }
             matching.sort { isInOrder($0, $1, query.order) }
             let page = matching.dropFirst(query.skip).prefix(min(query.top ?? pageSize, pageSize))
-            return .model(200, JSON(page.map { QueryEvaluator.selecting(select, from: $0.wire) }))
+            return .model(200, JSON(page.map { TableQuery.Evaluator.selecting(select, from: $0.wire) }))
         } catch {
             return .model(400, ["error": JSON("\(error)")])
         }
     }
 
-    private func isInOrder(_ left: ModelRow, _ right: ModelRow, _ order: [Query.SortKey]) -> Bool {
+    private func isInOrder(_ left: ModelRow, _ right: ModelRow, _ order: [TableQuery.SortKey]) -> Bool {
         guard traits.sorts else { return left.serial < right.serial }
         for key in order {
             if key.column == "updatedAt", left.updatedAt != right.updatedAt {
@@ -145,9 +145,9 @@ struct ModelTable {
 /// Change tokens and digests of the model server.
 extension ModelTable {
     /// Returns the changes after a token, or all rows, in the order of their changes.
-    func changes(_ call: ModelCall) throws -> Response {
+    func changes(_ call: ModelCall) throws -> SyncResponse {
         let query = try call.query()
-        let evaluator = try QueryEvaluator(Query("", filter: query.filter), schema: nil)
+        let evaluator = try TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
         var from: Int64 = 0
         if let token = call.parameters["$deltatoken"] {
             let parts = token.split(separator: ".")
@@ -162,7 +162,7 @@ extension ModelTable {
         let page = changed.map { row in
             row.isDeleted || evaluator.matches(row.wire) ? row.wire : row.removed
         }
-        var response = Response.model(200, JSON(page))
+        var response = SyncResponse.model(200, JSON(page))
         let fields = [
             ("Preference-Applied", "odata.track-changes"),
             ("X-Sluice-Delta-Token", "t\(epoch).\(changed.last?.change ?? from)"),
@@ -174,9 +174,9 @@ extension ModelTable {
     }
 
     /// Returns the digest of the matching rows, as a whole and by ranges.
-    func digest(_ call: ModelCall) -> Response {
+    func digest(_ call: ModelCall) -> SyncResponse {
         guard let query = try? call.query(),
-            let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
+            let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
         else { return .model(400, ["error": "no such filter"]) }
         let (from, to) = (call.parameters["from"], call.parameters["to"])
         let matching = rows.values.filter { row in

@@ -17,6 +17,27 @@ public struct Simulation: Sendable {
         self.configuration = configuration
     }
 
+    /// Returns the simulation with a further rule for the end of each story: a promise of your own that every device
+    /// keeps when all is well again.
+    ///
+    /// ```swift
+    /// let report = Simulation()
+    ///     .check("a is a number") { device in device.local("items").allSatisfy { $0["a"]?.kind == .number } }
+    ///     .run(seeds: 1...1000)
+    /// ```
+    ///
+    /// - Parameter holds: whether the device keeps it. An error that it throws breaks the rule, with its text.
+    public func check(
+        _ name: String, _ holds: @escaping @Sendable (SimulationRule.End) throws -> Bool
+    ) -> Simulation {
+        var configuration = configuration
+        configuration.rules.append(
+            SimulationRule(name) { end in
+                do { return try holds(end) ? nil : "it does not hold" } catch { return "\(error)" }
+            })
+        return Simulation(configuration)
+    }
+
     /// Plays the stories of those seeds on the calling thread, and returns when all are done.
     ///
     /// - Parameters:

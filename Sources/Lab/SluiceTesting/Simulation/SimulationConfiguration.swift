@@ -29,9 +29,9 @@ public struct SimulationConfiguration: Sendable {
     /// The policy for conflicts that no handler decides; nil draws one for each seed.
     public var conflictPolicy: ConflictPolicy?
     /// Your filters, the outermost first.
-    public var filters: [any Filter]
+    public var filters: [any RequestFilter]
     /// The deviation of your server: takes a request and the model's answer to it, and returns the answer to send.
-    public var quirk: (@Sendable (Request, Response) -> Response)?
+    public var quirk: (@Sendable (SyncRequest, SyncResponse) -> SyncResponse)?
 
     /// Your hooks. The checker sees their changes to rows: a hook is reported if a record no longer equals the write or
     /// the server's row.
@@ -49,8 +49,8 @@ public struct SimulationConfiguration: Sendable {
         ],
         faults: Set<SimulationFault> = Set(SimulationFault.allCases),
         conflictHandlers: [any ConflictHandler] = [],
-        conflictPolicy: ConflictPolicy? = nil, filters: [any Filter] = [],
-        quirk: (@Sendable (Request, Response) -> Response)? = nil
+        conflictPolicy: ConflictPolicy? = nil, filters: [any RequestFilter] = [],
+        quirk: (@Sendable (SyncRequest, SyncResponse) -> SyncResponse)? = nil
     ) {
         self.devices = devices
         self.actions = actions

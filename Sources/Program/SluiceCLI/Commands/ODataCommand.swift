@@ -61,9 +61,9 @@ struct MetadataCommand: OutcomeCommand {
         if let tokenFile, let token = try await FileToken(source: .file(tokenFile)).token() {
             head.headerFields[.authorization] = "Bearer \(token)"
         }
-        var context = RequestContext()
+        var context = SyncRequest.Context()
         context.limits.responseBytes = 64 << 20
-        let response = try await AsyncHTTPTransport().send(Request(head, context: context))
+        let response = try await AsyncHTTPTransport().send(SyncRequest(head, context: context))
         guard response.status == 200 else {
             throw SluiceError(
                 response.status == 401 ? .unauthorized : .brokenProtocol,

@@ -24,7 +24,7 @@ struct PullCommand: OutcomeCommand {
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func outcome() async throws -> Outcome {
-        let query = Query(table, filter: try QueryOptions.filter(filter))
+        let query = TableQuery(table, filter: try QueryOptions.filter(filter))
         let settings = try ClientSettings(connection, push: push)
         return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true, makesStore: true) {
             session in

@@ -20,7 +20,7 @@ struct PurgeCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         try await ClientSession.run(try ClientSettings(connection), usesNetwork: false) { session in
-            let removed = try await session.context.purge(Query(table), named: query, force: force)
+            let removed = try await session.context.purge(TableQuery(table), named: query, force: force)
             return Outcome(
                 json: ["table": JSON(table), "removed": JSON(removed)],
                 text: ["purge \(table): \(Plain.count(removed, "row")) removed"])

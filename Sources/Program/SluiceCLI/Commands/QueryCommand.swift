@@ -31,7 +31,7 @@ struct QueryCommand: OutcomeCommand {
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func outcome() async throws -> Outcome {
-        let query = Query(
+        let query = TableQuery(
             table, filter: try QueryOptions.filter(filter), order: try QueryOptions.order(orderby),
             skip: try QueryOptions.number(skip, "--skip") ?? 0, top: try QueryOptions.number(top, "--top"),
             select: try QueryOptions.select(select), includesCount: true)

@@ -6,12 +6,12 @@ enum QueryOptions {
         try text.map { text in try read("--filter") { try QueryExpression(odata: text) } }
     }
 
-    static func order(_ text: String?) throws -> [Query.SortKey] {
-        try text.map { text in try read("--orderby") { try Query.order(odata: text) } } ?? []
+    static func order(_ text: String?) throws -> [TableQuery.SortKey] {
+        try text.map { text in try read("--orderby") { try TableQuery.order(odata: text) } } ?? []
     }
 
     static func select(_ text: String?) throws -> [PropertyName] {
-        try text.map { text in try read("--select") { try Query.select(odata: text) } } ?? []
+        try text.map { text in try read("--select") { try TableQuery.select(odata: text) } } ?? []
     }
 
     static func number(_ number: Int?, _ option: String) throws -> Int? {
@@ -22,7 +22,7 @@ enum QueryOptions {
     private static func read<Part>(_ option: String, _ body: () throws -> Part) throws -> Part {
         do {
             return try body()
-        } catch let error as QuerySyntaxError {
+        } catch let error as TableQuery.SyntaxError {
             throw CommandFailure(.usage, "invalidQuery", "\(option): \(error)")
         }
     }

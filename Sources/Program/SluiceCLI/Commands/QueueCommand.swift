@@ -35,8 +35,9 @@ struct QueueFilterOptions: ParsableArguments {
     @Option(help: "Only those of this group.")
     var group: String?
 
-    var filter: QueueFilter {
-        QueueFilter(states: Set(state), table: table, recordID: record.map(RecordID.init), tag: tag, group: group)
+    var filter: TableOperation.Filter {
+        TableOperation.Filter(
+            states: Set(state), table: table, recordID: record.map(RecordID.init), tag: tag, group: group)
     }
 }
 
@@ -167,7 +168,7 @@ struct QueueListCommand: OutcomeCommand {
             let widest = StandardStream.output.isTerminal ? 48 : Int.max
             var text = operations.isEmpty ? [] : QueueReport.table(operations).lines(widest: widest)
             if count == 0 {
-                let all = try await queue.count(QueueFilter())
+                let all = try await queue.count(TableOperation.Filter())
                 text.append(all == 0 ? "nothing waits" : "none of \(Plain.count(all, "change")) is like that")
             }
             if end < count {

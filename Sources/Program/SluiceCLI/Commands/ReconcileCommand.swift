@@ -25,7 +25,7 @@ struct ReconcileCommand: OutcomeCommand {
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func outcome() async throws -> Outcome {
-        let query = Query(table, filter: try QueryOptions.filter(filter))
+        let query = TableQuery(table, filter: try QueryOptions.filter(filter))
         return try await ClientSession.run(try ClientSettings(connection), usesNetwork: true, asksPlugins: true) {
             session in
             let result = try await session.context.reconcile(

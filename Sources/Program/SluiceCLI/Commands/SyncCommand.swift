@@ -37,7 +37,8 @@ struct SyncCommand: OutcomeCommand {
                 if last?.endsRun ?? false { break }
                 do {
                     let pull = try await SyncReport.pull(
-                        Query(table), named: ClientSettings.queryName, allowsMassRemoval: removals.allowMassRemoval,
+                        TableQuery(table), named: ClientSettings.queryName,
+                        allowsMassRemoval: removals.allowMassRemoval,
                         in: context)
                     pulls.append(pull.json(table: table))
                     outcome.text.append(SyncReport.text(pull, table))

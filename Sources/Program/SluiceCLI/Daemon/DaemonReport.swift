@@ -49,7 +49,9 @@ enum DaemonReport {
 
     private static func words(_ run: JSON) -> String {
         let (sent, stored) = (Int(run["sent"]?.int ?? 0), Int(run["stored"]?.int ?? 0))
-        let done = "\(Plain.count(sent, "change")) sent, \(Plain.count(stored, "row")) stored"
+        let others = Int(run["ofOthers"]?.int ?? 0)
+        let rest = others > 0 ? ", \(Plain.count(others, "change")) left for another user to send" : ""
+        let done = "\(Plain.count(sent, "change")) sent, \(Plain.count(stored, "row")) stored\(rest)"
         guard let error = run["error"]?.string else { return "\(done), at \(text(run["startedAt"]))" }
         let failed = Int(run["failed"]?.int ?? 0)
         let changes = failed > 0 ? ", \(Plain.count(failed, "change")) not" : ""

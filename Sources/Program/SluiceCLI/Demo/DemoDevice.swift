@@ -49,7 +49,7 @@ struct DemoDevice {
     func pull(total: Int? = nil) async throws -> PullResult {
         let bar = ProgressBar("\(name) pulls", total: total)
         defer { bar.finish() }
-        return try await context.pull(Query(DemoMovies.table), named: "all") { bar.update($0.rows) }
+        return try await context.pull(TableQuery(DemoMovies.table), named: "all") { bar.update($0.rows) }
     }
 
     func waiting() async throws -> Int { try await context.queue.operations().count }
@@ -100,7 +100,7 @@ struct DemoObserver: SyncHook {
         return decision
     }
 
-    func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
+    func onPushError(_ failure: PushResult.Failure) async throws -> PushErrorDecision {
         let decision = try await hook.onPushError(failure)
         let word: String? =
             switch decision {
@@ -115,7 +115,7 @@ struct DemoObserver: SyncHook {
         return decision
     }
 
-    func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+    func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision] {
         let decisions = try await hook.afterPull(page)
         for (row, decision) in zip(page.rows, decisions) {
             switch decision {

@@ -44,8 +44,8 @@ struct CommandFailure: Error, JSONPrinted {
                 ExitStatus(error), error.code.description, CommandText.reason(error), table: error.table,
                 recordID: error.recordID, httpStatus: error.status)
         case is StreamFailure: self.init(.output, "outputLost", "\(error)")
-        case is JSONParseError: self.init(.usage, "invalidJSON", "\(error)")
-        case is QuerySyntaxError: self.init(.usage, "invalidQuery", "\(error)")
+        case is JSON.ParseError: self.init(.usage, "invalidJSON", "\(error)")
+        case is TableQuery.SyntaxError: self.init(.usage, "invalidQuery", "\(error)")
         default: self.init(ExitStatus(error), "unexpected", CommandText.reason(error))
         }
     }

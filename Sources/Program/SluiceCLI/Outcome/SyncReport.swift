@@ -1,9 +1,10 @@
 internal import Sluice
+internal import SluiceDaemon
 
 /// Runs push and pull with a progress bar, and formats their results.
 enum SyncReport {
     static func pull(
-        _ query: Query, named name: String?, allowsMassRemoval: Bool = false, in context: SyncContext
+        _ query: TableQuery, named name: String?, allowsMassRemoval: Bool = false, in context: SyncContext
     ) async throws -> PullResult {
         let bar = ProgressBar("pull \(query.table)")
         defer { bar.finish() }
@@ -12,7 +13,7 @@ enum SyncReport {
 
     static func push(in context: SyncContext) async throws -> PushResult {
         guard StandardStream.error.isTerminal else { return try await context.push() }
-        let operations = Query("sluice_operations")
+        let operations = TableQuery("sluice_operations")
         let total = try await context.store.read { try $0.count(matching: operations) }
         let bar = ProgressBar("push", total: total, noun: "change")
         defer { bar.finish() }
@@ -62,11 +63,22 @@ enum SyncReport {
         }
     }
 
-    /// Adds the operations that an earlier push has put aside: they are not done, whatever this push did.
+    /// Adds the operations that an earlier push has put aside, and those made with a credential that is no longer used:
+    /// they are not done, whatever this push did.
     static func addHeld(to outcome: inout Outcome, in context: SyncContext) async throws {
         guard outcome.status == .done else { return }
         for operation in try await context.queue.operations() where [.parked, .dead].contains(operation.state) {
             outcome.add(CommandFailure(operation, status: .attention))
         }
+        let user = context.options.user
+        let stranded = try await context.queue.operations().count {
+            SessionUser.isFingerprint($0.user) && !$0.user.hasSameBytes(as: user)
+        }
+        guard stranded > 0 else { return }
+        outcome.add(
+            CommandFailure(
+                .attention, "operationsPending",
+                "\(Plain.count(stranded, "change")) made with another credential wait for it: sync with it, or sluice queue take; "
+                    + "--user names the user whatever the credential"))
     }
 }

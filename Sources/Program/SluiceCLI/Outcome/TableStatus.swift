@@ -25,18 +25,18 @@ struct TableStatus {
         return try await context.store.read { reader in
             // A context gives no access to the engine's own tables.
             let names = Set(configured + (try reader.tables().map(\.name))).filter { (try? context.table($0)) != nil }
-            func operations(_ table: String, _ states: [TableOperation.State]) -> Query {
-                let state = column("state").isIn(states.map { QueryTerm($0.rawValue) })
-                return Query("sluice_operations").where(column("table") == QueryTerm(table) && state)
+            func operations(_ table: String, _ states: [TableOperation.State]) -> TableQuery {
+                let state = column("state").isIn(states.map { TableQuery.Term($0.rawValue) })
+                return TableQuery("sluice_operations").where(column("table") == TableQuery.Term(table) && state)
             }
             return try names.sorted().map { name in
                 let waiting = operations(name, [.pending, .inFlight])
-                let others = column("user") != nil && column("user") != QueryTerm(context.options.user)
+                let others = column("user") != nil && column("user") != TableQuery.Term(context.options.user)
                 let ofOthers = try reader.count(matching: waiting.where(others))
                 let held = try reader.count(matching: operations(name, [.parked, .dead]))
                 let behind = held + ofOthers > 0 ? try Self.behind(name, of: context.options.user, in: reader) : 0
                 return TableStatus(
-                    name: name, rows: try reader.count(matching: Query(name)),
+                    name: name, rows: try reader.count(matching: TableQuery(name)),
                     waiting: try reader.count(matching: waiting) - ofOthers - behind, held: held, ofOthers: ofOthers,
                     behind: behind,
                     staysHere: context.localOnly.tables.contains(name), cursors: cursors.filter { $0.table == name })
@@ -46,7 +46,7 @@ struct TableStatus {
 
     /// Returns the number of the user's changes that follow one which this user's next push does not send.
     private static func behind(_ table: String, of user: String?, in reader: any StoreReader) throws -> Int {
-        var query = Query("sluice_operations").where(column("table") == QueryTerm(table))
+        var query = TableQuery("sluice_operations").where(column("table") == TableQuery.Term(table))
         query.order = [.init("sequence")]
         var (stopped, behind): (Set<String>, Int) = ([], 0)
         for operation in try reader.records(matching: query) {

@@ -41,9 +41,9 @@ package enum Examination {
         let server = ServerExamination(client)
         let cursors = try await context.status().cursors
         let queries = session.settings.pulls.map(\.query) + tables(cursors, besides: session.settings)
-        let queued = try await context.queue.operations(skip: 0, top: 1).map { Query($0.table) }
+        let queued = try await context.queue.operations(skip: 0, top: 1).map { TableQuery($0.table) }
         let held = try await context.store.read { try $0.tables().map(\.name) }
-        let other = held.first { !$0.hasPrefix("sluice_") }.map { [Query($0)] } ?? []
+        let other = held.first { !$0.hasPrefix("sluice_") }.map { [TableQuery($0)] } ?? []
         let answers = await server.findings((queries + queued + other).first)
         if queries.isEmpty { findings.append(nothingToCompare(cursors)) }
         findings += answers
@@ -69,13 +69,13 @@ package enum Examination {
     }
 
     /// The tables that a command pulled whole, although the configuration does not list them.
-    private static func tables(_ cursors: [SyncStatus.CursorStatus], besides settings: ClientSettings) -> [Query] {
+    private static func tables(_ cursors: [SyncStatus.CursorStatus], besides settings: ClientSettings) -> [TableQuery] {
         let known = Set(settings.pulls.map(\.query.table))
         let pulled = Set(cursors.filter { $0.name == ClientSettings.queryName }.map(\.table))
-        return pulled.subtracting(known).sorted().map { Query($0) }
+        return pulled.subtracting(known).sorted().map { TableQuery($0) }
     }
 
-    private static func rows(_ query: Query, _ result: RowComparison) -> Finding {
+    private static func rows(_ query: TableQuery, _ result: RowComparison) -> Finding {
         let subject = "rows of \(query.table)"
         let how = result.usedDigest ? "by digests of ranges" : "by a list of all ids and versions"
         let waiting = result.waiting > 0 ? "; \(result.waiting.counted("row")) differ, as their changes wait" : ""
@@ -100,12 +100,11 @@ package enum Examination {
     private static func queue(_ context: SyncContext) async throws -> [Finding] {
         let status = try await context.status()
         let held = status.parked + status.dead
-        let others = status.ofOthers > 0 ? " (\(status.ofOthers) for another user's push)" : ""
         var findings = [
             held == 0
                 ? Finding(
                     .queue, "queue", .good,
-                    "\((status.pending + status.inFlight).counted("change")) waiting\(others), none held"
+                    "\((status.pending + status.inFlight).counted("change")) waiting, none held"
                 )
                 : Finding(
                     .queue, "queue", .fault, "\(held.counted("change")) held for a decision",
@@ -113,6 +112,13 @@ package enum Examination {
                         "sluice queue list\(status.dead == 0 ? " --state parked" : status.parked == 0 ? " --state dead" : "")"
                         + "; then sluice queue retry, resolve or discard")
         ]
+        if status.ofOthers > 0 {
+            findings.append(
+                Finding(
+                    .queue, "other users", .warning,
+                    "\(status.ofOthers.counted("change")) of another user or credential, which this user's sync does not send",
+                    advice: "sync with that user's credential, or sluice queue take; name the user with --user"))
+        }
         let quarantined = try await context.quarantine().count
         if quarantined > 0 {
             findings.append(

@@ -13,7 +13,7 @@ package enum RecordStory {
         of id: RecordID, in table: String, _ context: SyncContext, decisions: [PluginDecision]
     ) async throws -> JSON {
         let local = try await context.table(table).lookup(id: id)
-        let operations = try await context.queue.operations(QueueFilter(table: table, recordID: id))
+        let operations = try await context.queue.operations(TableOperation.Filter(table: table, recordID: id))
         var (base, server): (JSON?, JSON?) = (nil, nil)
         if let last = operations.last {
             let copies = try await context.queue.copies(of: last)

@@ -16,7 +16,7 @@ package struct ServerExamination: Sendable {
     }
 
     /// Requests one row of the query; without a query, the server's address itself.
-    package func findings(_ query: Query?) async -> [Finding] {
+    package func findings(_ query: TableQuery?) async -> [Finding] {
         let table = query?.table
         do {
             let request = try request(query)
@@ -36,10 +36,10 @@ package struct ServerExamination: Sendable {
         }
     }
 
-    private func request(_ query: Query?) throws -> Request {
+    private func request(_ query: TableQuery?) throws -> SyncRequest {
         guard var query else {
             let endpoint = client.endpoint
-            return Request(
+            return SyncRequest(
                 HTTPRequest(
                     method: .get, scheme: endpoint.scheme, authority: endpoint.authority, path: endpoint.target([])))
         }
@@ -47,7 +47,7 @@ package struct ServerExamination: Sendable {
         return try client.dialect.list(table: query.table, query: query, endpoint: client.endpoint)
     }
 
-    private func answer(_ response: Response, _ request: Request, _ table: String?) throws -> Finding {
+    private func answer(_ response: SyncResponse, _ request: SyncRequest, _ table: String?) throws -> Finding {
         let failure = client.dialect.failure(response, for: request.context)
         guard let table else {
             // Many servers have no resource at their address itself; a 404 proves that they answer.

@@ -18,7 +18,7 @@ struct ConflictView: Sendable {
 
     /// Returns the conflicts in the queue's order.
     func conflicts() async throws -> JSON {
-        let held = try await context.queue.operations(QueueFilter(states: [.parked])).filter(\.isHeldConflict)
+        let held = try await context.queue.operations(TableOperation.Filter(states: [.parked])).filter(\.isHeldConflict)
         var conflicts = JSON.array
         for operation in held.prefix(Self.most) {
             let conflict = try await conflict(operation)

@@ -23,7 +23,7 @@ struct TablesView: Sendable {
         for table in session.settings.tables {
             var json: JSON = ["name": JSON(table.name)]
             json["rows"] = JSON(try await context.table(table.name).count())
-            json["waiting"] = JSON(try await context.queue.count(QueueFilter(table: table.name)))
+            json["waiting"] = JSON(try await context.queue.count(TableOperation.Filter(table: table.name)))
             json["columns"] = JSON(
                 table.columns.map { ["name": JSON($0.name), "type": JSON($0.type.rawValue)] as JSON })
             json["queries"] = JSON(
@@ -41,7 +41,7 @@ struct TablesView: Sendable {
     func rows(of name: String, filter: String?, skip: Int) async throws -> JSON {
         try require(name)
         guard skip >= 0 else { throw SluiceError(.invalidArgument, "skip cannot be negative") }
-        var query = Query(name, order: [.init("id")])
+        var query = TableQuery(name, order: [.init("id")])
         if let filter, !filter.isEmpty {
             do {
                 query.filter = try QueryExpression(odata: filter)
@@ -52,7 +52,8 @@ struct TablesView: Sendable {
         let count = try await context.table(name).count(matching: query)
         (query.skip, query.top) = (skip, Self.page)
         let rows = try await context.table(name).records(matching: query)
-        let waiting = try await context.queue.operations(QueueFilter(table: name), skip: 0, top: Self.mostMarks)
+        let waiting = try await context.queue.operations(
+            TableOperation.Filter(table: name), skip: 0, top: Self.mostMarks)
         let marks = Dictionary(waiting.map { ($0.recordID, $0) }, uniquingKeysWith: { $1 })
         var columns: [PropertyName] = []
         var seen: Set<PropertyName> = []

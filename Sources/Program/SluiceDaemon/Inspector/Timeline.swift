@@ -24,7 +24,7 @@ final class Timeline: Sendable {
     }
 
     /// A filter that notes each request that leaves, and its answer.
-    func filter(endpoint: String) -> any Filter {
+    func filter(endpoint: String) -> any RequestFilter {
         TimelineFilter(timeline: self, endpoint: endpoint, environment: environment)
     }
 
@@ -38,7 +38,8 @@ final class Timeline: Sendable {
     }
 
     fileprivate func add(
-        _ request: Request, to endpoint: String, at: Timestamp, took: Duration, _ result: Result<Response, any Error>
+        _ request: SyncRequest, to endpoint: String, at: Timestamp, took: Duration,
+        _ result: Result<SyncResponse, any Error>
     ) {
         let context = request.context
         var json: JSON = [
@@ -78,7 +79,7 @@ final class Timeline: Sendable {
         return path[..<mark] + "?" + parts.joined(separator: "&")
     }
 
-    private static func beginning(_ body: Body) -> JSON? {
+    private static func beginning(_ body: MessageBody) -> JSON? {
         guard let bytes = body.untouchedBytes, !bytes.isEmpty else { return nil }
         return JSON(String(decoding: bytes.prefix(mostBody), as: UTF8.self) + (bytes.count > mostBody ? "…" : ""))
     }

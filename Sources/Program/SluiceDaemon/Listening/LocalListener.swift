@@ -144,7 +144,7 @@ private struct LocalResponder: HTTPResponder {
             return Self.response(.refusal(.contentTooLarge, "tooLarge", "the body is larger than \(mostBody) bytes"))
         }
         let bytes = Array(body.readableBytesView)
-        return Self.response(await answer(LocalRequest(head: request.head, body: Body(bytes: bytes))))
+        return Self.response(await answer(LocalRequest(head: request.head, body: MessageBody(bytes: bytes))))
     }
 
     private static func response(_ reply: LocalReply) -> Hummingbird.Response {

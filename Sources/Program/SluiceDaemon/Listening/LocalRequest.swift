@@ -5,7 +5,7 @@ internal import Sluice
 /// A request to one of the daemon's listeners.
 struct LocalRequest: Sendable {
     var head: HTTPRequest
-    var body: Body
+    var body: MessageBody
 
     /// The path without the query, decoded, in its parts.
     var segments: [String] {

@@ -88,13 +88,13 @@ struct ChangeFollower: Sendable {
         return .broken
     }
 
-    private func request() -> Request {
+    private func request() -> SyncRequest {
         let endpoint = client.endpoint
         var head = HTTPRequest(
             method: .get, scheme: endpoint.scheme, authority: endpoint.authority,
             path: endpoint.target(["tables", table, "changes"]))
         head.headerFields[.accept] = "text/event-stream"
-        return Request(head, context: RequestContext(source: .pull, action: .custom, table: table))
+        return SyncRequest(head, context: SyncRequest.Context(source: .pull, action: .custom, table: table))
     }
 
     /// Reads lines (WHATWG HTML, section 9.2) and looks for `event: changes`; the data is skipped.
@@ -140,8 +140,8 @@ private final class RequestCatcher: Transport {
 
     var head: HTTPRequest? { caught.withLock { $0 } }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         caught.withLock { $0 = request.head }
-        return Response(HTTPResponse(status: .noContent))
+        return SyncResponse(HTTPResponse(status: .noContent))
     }
 }

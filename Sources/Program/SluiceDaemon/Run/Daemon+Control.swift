@@ -121,11 +121,12 @@ extension Installation {
     }
 
     /// A completed run.
-    func json(_ run: ScheduledRun) -> JSON {
+    func json(_ run: SyncScheduler.Run) -> JSON {
         var json: JSON = [
             "endpoint": JSON(name), "startedAt": JSON("\(run.startedAt)"),
             "next": gate.isPaused ? .null : JSON("\(run.next)"),
             "sent": JSON(run.push?.applied ?? 0), "remaining": JSON(run.push?.remaining ?? 0),
+            "ofOthers": JSON(run.push?.ofOthers ?? 0),
             "conflicts": JSON(run.push?.conflicts ?? 0),
             "stored": JSON(run.pulls.reduce(0) { $0 + $1.brought }),
             "deleted": JSON(run.pulls.reduce(0) { $0 + $1.removed }),
@@ -146,7 +147,7 @@ extension ServingPlan.Endpoint {
     }
 }
 
-extension SyncPhase {
+extension SyncProgress.Phase {
     /// Whether a push or a pull is in progress.
     fileprivate var isAtWork: Bool { self == .pulling || self == .pushing }
 

@@ -21,11 +21,11 @@ final class Installation: Sendable {
     /// The number of the gateway's requests in progress, and whether new ones are refused.
     private let requests = Mutex<(count: Int, isEnding: Bool)>((0, false))
     /// The last run that ended, and the last that sent something.
-    private let last = Mutex<(run: ScheduledRun?, sent: ScheduledRun?)>((nil, nil))
+    private let last = Mutex<(run: SyncScheduler.Run?, sent: SyncScheduler.Run?)>((nil, nil))
 
     var name: String { endpoint.name }
-    var lastRun: ScheduledRun? { last.withLock { $0.run } }
-    var lastSent: ScheduledRun? { last.withLock { $0.sent } }
+    var lastRun: SyncScheduler.Run? { last.withLock { $0.run } }
+    var lastSent: SyncScheduler.Run? { last.withLock { $0.sent } }
 
     /// Opens an endpoint's store, loads its plugins and runs their fixtures. Nothing is synced yet.
     static func open(_ endpoint: ServingPlan.Endpoint, _ instruments: Instruments) async throws -> Installation {
@@ -166,10 +166,10 @@ final class Installation: Sendable {
     /// Starts a run and waits for its end.
     ///
     /// - Throws: ``SluiceError`` of code `cancelled` if the daemon or this installation ends first.
-    func syncNow() async throws -> ScheduledRun {
+    func syncNow() async throws -> SyncScheduler.Run {
         let runs = service.scheduler.runs
         service.scheduler.syncNow()
-        return try await withThrowingTaskGroup(of: ScheduledRun.self) { group in
+        return try await withThrowingTaskGroup(of: SyncScheduler.Run.self) { group in
             group.addTask {
                 for await run in runs.cancelOnGracefulShutdown() { return run }
                 throw SluiceError(.cancelled, "the daemon ends")
@@ -187,12 +187,12 @@ final class Installation: Sendable {
 
 /// The last filter before the network. Once it is closed it sends no further request: a push or pull ends after the
 /// request in progress, and unsent operations stay in the queue.
-final class RequestGate: Transform {
+final class RequestGate: RequestTransform {
     private let isClosed = Mutex(false)
 
     func close() { isClosed.withLock { $0 = true } }
 
-    func request(_ request: Request) throws -> Request {
+    func request(_ request: SyncRequest) throws -> SyncRequest {
         if isClosed.withLock({ $0 }) { throw CancellationError() }
         return request
     }

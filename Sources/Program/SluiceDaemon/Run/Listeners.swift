@@ -173,7 +173,7 @@ struct GatewayRoutes: Sendable {
         if let table = Self.followed(request) { return Self.changes(of: table, context) }
         let gateway = TablesGateway(context: context, tables: installation.session.settings.tables)
         return await installation.serve {
-            let response = await gateway.respond(to: Request(request.head, body: request.body))
+            let response = await gateway.respond(to: SyncRequest(request.head, body: request.body))
             return LocalReply(
                 response.head.status, headers: response.head.headerFields, bytes: response.body.bytes)
         }

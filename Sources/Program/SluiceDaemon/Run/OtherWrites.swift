@@ -35,8 +35,8 @@ struct OtherWrites: Sendable {
 
     private func currentMark() async -> Mark? {
         try? await context.store.read { reader in
-            let waiting = Query("sluice_operations").where(column("state") == "pending")
-            var newest = Query("sluice_operations", order: [.init("sequence", descending: true)])
+            let waiting = TableQuery("sluice_operations").where(column("state") == "pending")
+            var newest = TableQuery("sluice_operations", order: [.init("sequence", descending: true)])
             newest.top = 1
             return Mark(
                 pending: try reader.count(matching: waiting),

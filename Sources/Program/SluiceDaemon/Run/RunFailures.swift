@@ -3,7 +3,7 @@ internal import Sluice
 extension Installation {
     /// The failures of a run, in the order of `sluice sync` without a daemon, so that a script reads the same from
     /// both.
-    func failures(of run: ScheduledRun) async throws -> [JSON] {
+    func failures(of run: SyncScheduler.Run) async throws -> [JSON] {
         var failures = run.errors.map(\.json) + run.failures.map { ["operation": $0.json] as JSON }
         for pull in run.pulls where pull.quarantined > 0 {
             failures.append([

@@ -122,7 +122,7 @@ final class PluginTableHooks: TableHooks {
 
 extension TableQuestion {
     fileprivate init(table: String, _ operation: BackendOperation, _ principal: Principal?) {
-        self.init(table: table, kind: RequestContext.Action(rawValue: operation.rawValue) ?? .read)
+        self.init(table: table, kind: SyncRequest.Context.Action(rawValue: operation.rawValue) ?? .read)
         user = principal?.user
         claims = principal?.claims
     }

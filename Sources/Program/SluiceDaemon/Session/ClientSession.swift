@@ -22,7 +22,7 @@ package struct ClientSession: Sendable {
         /// The metrics of the plugins; nil if they are not counted.
         package var metrics: (any MetricsFactory)?
         /// Returns the client's filters, given the one of the plugins.
-        package var filters: @Sendable ([any Filter]) -> [any Filter] = { $0 }
+        package var filters: @Sendable ([any RequestFilter]) -> [any RequestFilter] = { $0 }
         package var scheduleHooks: [any ScheduleHook] = []
         /// Whether the plugins' fixtures run before the plugins serve.
         package var runsFixtures = false

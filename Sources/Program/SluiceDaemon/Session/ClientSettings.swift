@@ -22,7 +22,7 @@ package struct ClientSettings: Sendable {
     package var concurrency: Int
     package var durability: SQLiteStore.Options.Durability
     package var token: TokenSource?
-    package var tokenScheme: TokenScheme
+    package var tokenScheme: ClientOptions.TokenScheme
     /// The configured name of the user; nil if it follows from the credential.
     package var user: String?
     package var applicationKey: FileToken.Source?
@@ -36,7 +36,7 @@ package struct ClientSettings: Sendable {
     /// The plugins of the deployment; nil where there are none.
     package var plugins: PluginSettings?
     package var retry: RetryPolicy
-    package var limits: Limits
+    package var limits: SyncRequest.Limits
     package var attempts: Int
     package var pageSize: Int
     /// The warnings of names in the file that have changed, each with its place.
@@ -73,7 +73,7 @@ package struct ClientSettings: Sendable {
         retry = RetryPolicy(
             attempts: values.integer("retry.attempts"), firstPause: values.duration("retry.first-pause"),
             maximumPause: values.duration("retry.longest-pause"))
-        limits = Limits()
+        limits = SyncRequest.Limits()
         limits.deadline = values.duration("limits.request-time")
         limits.responseBytes = values.integer("limits.answer-bytes")
         (attempts, pageSize) = (values.integer("limits.attempts"), values.integer("limits.page-size"))

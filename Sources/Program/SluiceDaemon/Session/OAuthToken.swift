@@ -95,10 +95,11 @@ package final class OAuthToken: TokenProvider {
             form.append(("client_id", client))
         }
         let text = form.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
-        var context = RequestContext()
+        var context = SyncRequest.Context()
         context.limits.responseBytes = 1 << 20
         context.limits.deadline = .seconds(30)
-        let response = try await transport.send(Request(head, body: Body(bytes: Array(text.utf8)), context: context))
+        let response = try await transport.send(
+            SyncRequest(head, body: MessageBody(bytes: Array(text.utf8)), context: context))
         let json = try? JSON(parsing: response.body.bytes)
         guard response.status == 200, let token = json?["access_token"]?.string, !token.isEmpty else {
             // RFC 6749, section 5.2: `error` is a fixed code; the description is left out, because it may repeat sent

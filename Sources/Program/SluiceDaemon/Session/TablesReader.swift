@@ -66,7 +66,7 @@ struct TablesReader {
             if localOnly.tables.contains(table) {
                 throw node.refusal("query \(name): the table \(table) stays on this machine")
             }
-            var query = Query(table)
+            var query = TableQuery(table)
             if let filter = members["filter"] {
                 let text = try filter.text()
                 do {
@@ -79,7 +79,7 @@ struct TablesReader {
         }
         let read = Set(pulls.map(\.query.table))
         for table in tables where !read.contains(table.name) && !localOnly.tables.contains(table.name) {
-            pulls.append(SyncSchedule.Pull(Query(table.name), named: ClientSettings.queryName))
+            pulls.append(SyncSchedule.Pull(TableQuery(table.name), named: ClientSettings.queryName))
         }
         return pulls
     }

@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// `Task.sleep` keeps its memory until its time is over, cancelled or not. A deadline is nearly always cancelled, so a
 /// client with a deadline of 100 s for each request would keep that of all requests of the last 100 s.
-public enum Pause {
+package enum Pause {
     private static let alarms = Alarms()
     /// A wait so long that it makes no difference, and overflows no clock.
     private static let longest = Duration.seconds(365 * 86_400)
@@ -12,7 +12,7 @@ public enum Pause {
     /// Waits, or returns soon if the duration is not above zero.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
-    public static func wait(for duration: Duration) async throws {
+    package static func wait(for duration: Duration) async throws {
         try Task.checkCancellation()
         if duration <= .zero { return await Task.yield() }
         try await alarms.wait(until: .now + min(duration, longest))

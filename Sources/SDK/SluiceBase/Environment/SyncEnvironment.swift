@@ -29,13 +29,19 @@ public struct SyncEnvironment: Sendable {
     /// The object to which the sync context publishes commits; ``changes`` reads it.
     package var publisher: (any Sendable)?
 
+    /// Waits, or returns soon if the duration is not above zero. Unlike `Task.sleep` it releases its memory when the task
+    /// is cancelled.
+    ///
+    /// - Throws: `CancellationError` as soon as the task is cancelled.
+    public static func wait(for duration: Duration) async throws { try await Pause.wait(for: duration) }
+
     /// An environment.
     ///
     /// - Parameter steady: ``now`` if nil.
     public init(
         now: @escaping @Sendable () -> Timestamp, steady: (@Sendable () -> Timestamp)? = nil,
         makeID: @escaping @Sendable () -> String,
-        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Pause.wait(for: $0) },
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await SyncEnvironment.wait(for: $0) },
         random: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         reached: @escaping @Sendable (CommitPoint, CommitPoint.Side) async throws -> Void = { _, _ in }
     ) {

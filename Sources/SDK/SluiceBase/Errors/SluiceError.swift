@@ -1,6 +1,6 @@
 /// An error: its reason, its place and the possible remedy.
 ///
-/// All errors of Sluice have this type, except ``JSONParseError`` and ``QuerySyntaxError``, which name a position in a
+/// All errors of Sluice have this type, except ``JSON.ParseError`` and ``TableQuery.SyntaxError``, which name a position in a
 /// text. Match on ``code``; codes may be added, so leave a default.
 ///
 /// ```swift

@@ -3,16 +3,16 @@ internal import CJansson
 extension JSON {
     /// Reads a value from UTF-8 text.
     ///
-    /// - Throws: ``JSONParseError`` with line, column and offset; nothing is repaired or guessed.
-    public init(parsing text: some Sequence<UInt8>) throws(JSONParseError) {
+    /// - Throws: ``JSON.ParseError`` with line, column and offset; nothing is repaired or guessed.
+    public init(parsing text: some Sequence<UInt8>) throws(JSON.ParseError) {
         try self.init(parsing: text, maximumValues: .max)
     }
 
     /// Reads a value from UTF-8 text, with limits for the number of names and values, and for the nesting.
     package init(
         parsing text: some Sequence<UInt8>, maximumValues: Int, maximumDepth: Int = JSON.maximumDepth
-    ) throws(JSONParseError) {
-        let parsed: Result<JSON, JSONParseError>?
+    ) throws(JSON.ParseError) {
+        let parsed: Result<JSON, JSON.ParseError>?
         parsed = text.withContiguousStorageIfAvailable { Self.parse($0, maximumValues, maximumDepth) }
         switch parsed {
         case .some(let result): self = try result.get()
@@ -23,15 +23,15 @@ extension JSON {
 
     /// Reads a value from a string.
     ///
-    /// - Throws: ``JSONParseError`` with line, column and offset.
-    public init(parsing text: String) throws(JSONParseError) {
+    /// - Throws: ``JSON.ParseError`` with line, column and offset.
+    public init(parsing text: String) throws(JSON.ParseError) {
         try self.init(parsing: Array(text.utf8))
     }
 
     private static func parse(
         _ buffer: UnsafeBufferPointer<UInt8>, _ maximumValues: Int, _ maximumDepth: Int
-    ) -> Result<JSON, JSONParseError> {
-        do throws(JSONParseError) {
+    ) -> Result<JSON, JSON.ParseError> {
+        do throws(JSON.ParseError) {
             let tape = try JSONTape(buffer, maximumValues: maximumValues, maximumDepth: maximumDepth)
             return .success(JSON(tape, at: 0, in: buffer))
         } catch {
@@ -69,7 +69,7 @@ struct JSONTreeBuilder {
         case .bool: return token.flag ? json_true() : json_false()
         case .number:
             return JSONHandle.value(
-                of: JSONNumber(valid: source(token), hasFraction: token.flag))
+                of: JSON.Number(valid: source(token), hasFraction: token.flag))
         case .string, .key:
             return withText(token) { json_stringn_nocheck($0, $1) }
         case .array:

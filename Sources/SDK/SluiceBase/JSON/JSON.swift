@@ -47,10 +47,10 @@ public struct JSON: Sendable {
     public init(_ value: Int) { self.init(Int64(value)) }
 
     /// A number; `null` where the double is not finite, which JSON cannot express.
-    public init(_ value: Double) { self = JSONNumber(value).map(JSON.init) ?? .null }
+    public init(_ value: Double) { self = JSON.Number(value).map(JSON.init) ?? .null }
 
     /// A number.
-    public init(_ value: JSONNumber) { handle = JSONHandle(number: value) }
+    public init(_ value: JSON.Number) { handle = JSONHandle(number: value) }
 
     /// A string.
     public init(_ value: String) { handle = JSONHandle(string: value) }
@@ -79,7 +79,7 @@ public struct JSON: Sendable {
     /// The value, if it is `true` or `false`.
     public var bool: Bool? { handle.bool }
     /// The value, if it is a number.
-    public var number: JSONNumber? { handle.number }
+    public var number: JSON.Number? { handle.number }
     /// The value, if it is a number that is an `Int64` exactly.
     public var int: Int64? { number?.int }
     /// The nearest double, if the value is a number.

@@ -26,10 +26,10 @@ package final class JSONHandle: @unchecked Sendable {
             })
     }
 
-    convenience init(number: JSONNumber) { self.init(owning: Self.value(of: number)) }
+    convenience init(number: JSON.Number) { self.init(owning: Self.value(of: number)) }
 
     /// Returns a number as a new value, for a container to own.
-    static func value(of number: JSONNumber) -> UnsafeMutablePointer<json_t>? {
+    static func value(of number: JSON.Number) -> UnsafeMutablePointer<json_t>? {
         switch number.storage {
         case .int(let int): return json_integer(int)
         case .double(let double): return json_real(double)
@@ -79,11 +79,11 @@ package final class JSONHandle: @unchecked Sendable {
 
     var bool: Bool? { isType(JSON_TRUE) ? true : isType(JSON_FALSE) ? false : nil }
 
-    var number: JSONNumber? {
+    var number: JSON.Number? {
         switch type {
-        case Int32(JSON_INTEGER.rawValue): JSONNumber(Int64(json_integer_value(value)))
-        case Int32(JSON_REAL.rawValue): JSONNumber(json_real_value(value))
-        case Int32(JSON_OBJECT.rawValue): numberText.flatMap { JSONNumber(text: $0) }
+        case Int32(JSON_INTEGER.rawValue): JSON.Number(Int64(json_integer_value(value)))
+        case Int32(JSON_REAL.rawValue): JSON.Number(json_real_value(value))
+        case Int32(JSON_OBJECT.rawValue): numberText.flatMap { JSON.Number(text: $0) }
         default: nil
         }
     }

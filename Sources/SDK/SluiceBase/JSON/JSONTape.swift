@@ -34,7 +34,7 @@ package struct JSONTape: Sendable {
     ///   - maximumDepth: the largest number of nested levels.
     package init(
         _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth
-    ) throws(JSONParseError) {
+    ) throws(JSON.ParseError) {
         var none: [UInt32]?
         try self.init(bytes, maximumValues: maximumValues, maximumDepth: maximumDepth, brokenTexts: &none)
     }
@@ -47,9 +47,9 @@ package struct JSONTape: Sendable {
     init(
         _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth,
         brokenTexts: inout [UInt32]?
-    ) throws(JSONParseError) {
+    ) throws(JSON.ParseError) {
         guard bytes.count < Int(UInt32.max) else {
-            throw JSONParseError(
+            throw JSON.ParseError(
                 reason: "text longer than 4 GiB", offset: 0, in: UnsafeBufferPointer(rebasing: bytes[..<0]))
         }
         var reader = JSONTapeReader(

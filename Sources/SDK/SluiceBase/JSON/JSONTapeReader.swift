@@ -23,15 +23,15 @@ struct JSONTapeReader {
         tokens.reserveCapacity(min(bytes.count / 12, maximumValues) + 8)
     }
 
-    mutating func readDocument() throws(JSONParseError) {
+    mutating func readDocument() throws(JSON.ParseError) {
         skipSpace()
         try readValue(depth: 0)
         skipSpace()
         if position < bytes.count { throw failure("unexpected text after the value") }
     }
 
-    private func failure(_ reason: String, at offset: Int? = nil) -> JSONParseError {
-        JSONParseError(reason: reason, offset: offset ?? position, in: bytes)
+    private func failure(_ reason: String, at offset: Int? = nil) -> JSON.ParseError {
+        JSON.ParseError(reason: reason, offset: offset ?? position, in: bytes)
     }
 
     @inline(__always)
@@ -49,10 +49,10 @@ struct JSONTapeReader {
         }
     }
 
-    private mutating func readValue(depth: Int) throws(JSONParseError) {
+    private mutating func readValue(depth: Int) throws(JSON.ParseError) {
         guard let byte = peek() else { throw failure("unexpected end of text") }
         guard tokens.count < maximumValues else {
-            throw JSONParseError(
+            throw JSON.ParseError(
                 reason: "more than \(maximumValues) names and values", offset: position, in: bytes, isTooLarge: true)
         }
         switch byte {
@@ -64,7 +64,7 @@ struct JSONTapeReader {
         }
     }
 
-    private mutating func readScalar(_ byte: UInt8) throws(JSONParseError) {
+    private mutating func readScalar(_ byte: UInt8) throws(JSON.ParseError) {
         switch byte {
         case UInt8(ascii: "\""): try readString(.string)
         case UInt8(ascii: "t"): try readWord("true", kind: .bool, flag: true)
@@ -80,7 +80,7 @@ struct JSONTapeReader {
     }
 
     /// Appends a container's token without its end, and returns the token's index.
-    private mutating func open(_ kind: JSONTape.Kind, depth: Int) throws(JSONParseError) -> Int {
+    private mutating func open(_ kind: JSONTape.Kind, depth: Int) throws(JSON.ParseError) -> Int {
         guard depth <= maximumDepth else { throw failure("nested deeper than \(maximumDepth) levels") }
         tokens.append(.init(kind: kind, flag: false, start: UInt32(position), end: 0, next: 0))
         position += 1
@@ -96,7 +96,7 @@ struct JSONTapeReader {
 
     /// Reads a container beyond the nesting limit without recursion, and keeps one token of it. Repeated names in it
     /// are not detected.
-    private mutating func skipContainer() throws(JSONParseError) {
+    private mutating func skipContainer() throws(JSON.ParseError) {
         let index = tokens.count
         tokens.append(.init(kind: .deep, flag: false, start: UInt32(position), end: 0, next: UInt32(index + 1)))
         var closers: [UInt8] = []
@@ -120,7 +120,7 @@ struct JSONTapeReader {
     }
 
     /// Moves to the next value of the open containers, past the ends of finished ones.
-    private mutating func skipClosers(_ closers: inout [UInt8]) throws(JSONParseError) {
+    private mutating func skipClosers(_ closers: inout [UInt8]) throws(JSON.ParseError) {
         while let closer = closers.last {
             skipSpace()
             switch peek() {
@@ -137,7 +137,7 @@ struct JSONTapeReader {
         }
     }
 
-    private mutating func skipName() throws(JSONParseError) {
+    private mutating func skipName() throws(JSON.ParseError) {
         guard peek() == UInt8(ascii: "\"") else { throw failure("expected a member name") }
         try readString(.key)
         tokens.removeLast()
@@ -147,7 +147,7 @@ struct JSONTapeReader {
         skipSpace()
     }
 
-    private mutating func readArray(depth: Int) throws(JSONParseError) {
+    private mutating func readArray(depth: Int) throws(JSON.ParseError) {
         let index = try open(.array, depth: depth)
         if peek() == UInt8(ascii: "]") { return close(index) }
         while true {
@@ -164,7 +164,7 @@ struct JSONTapeReader {
         }
     }
 
-    private mutating func readObject(depth: Int) throws(JSONParseError) {
+    private mutating func readObject(depth: Int) throws(JSON.ParseError) {
         let index = try open(.object, depth: depth)
         if peek() == UInt8(ascii: "}") { return close(index) }
         var names = JSONMemberNames(object: index)
@@ -196,7 +196,7 @@ struct JSONTapeReader {
 
     private mutating func readWord(
         _ word: StaticString, kind: JSONTape.Kind, flag: Bool
-    ) throws(JSONParseError) {
+    ) throws(JSON.ParseError) {
         let length = word.utf8CodeUnitCount
         guard bytes.count - position >= length,
             UnsafeBufferPointer(rebasing: bytes[position..<position + length])
@@ -213,7 +213,7 @@ struct JSONTapeReader {
         position += length
     }
 
-    private mutating func readNumber() throws(JSONParseError) {
+    private mutating func readNumber() throws(JSON.ParseError) {
         var end = position
         var inexact = false
         func digits(from start: Int) -> Int {
@@ -245,7 +245,7 @@ struct JSONTapeReader {
         append(.number, flag: inexact, length: end - position)
     }
 
-    private mutating func readString(_ kind: JSONTape.Kind) throws(JSONParseError) {
+    private mutating func readString(_ kind: JSONTape.Kind) throws(JSON.ParseError) {
         let start = position + 1
         var index = start
         var (escaped, isBroken) = (false, false)

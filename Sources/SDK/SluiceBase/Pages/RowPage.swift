@@ -157,7 +157,7 @@ extension RowPage {
     /// - Parameter setsAside: whether a row that cannot be stored is reported by ``problems`` instead of failing the
     ///   page.
     /// - Throws: ``SluiceError`` of code `brokenProtocol`: for bytes that are not JSON (the cause is the
-    ///   ``JSONParseError``), for an answer without rows, and for a row that is not an object with a non-empty string
+    ///   ``JSON.ParseError``), for an answer without rows, and for a row that is not an object with a non-empty string
     ///   id (or an integer, where allowed). The message names the row's index.
     package init(
         bytes: [UInt8], columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
@@ -182,7 +182,7 @@ extension RowPage {
     ) throws(SluiceError) -> RowPage {
         let tape: JSONTape
         var brokenTexts: [UInt32]? = setsAside ? [] : nil
-        do throws(JSONParseError) {
+        do throws(JSON.ParseError) {
             // A row is at most two levels down. A row that nests too deep is set aside.
             tape = try JSONTape(
                 buffer, maximumValues: maximumValues, maximumDepth: JSON.maximumDepth + (setsAside ? 2 : 0),
@@ -191,7 +191,7 @@ extension RowPage {
             throw SluiceError(
                 error.isTooLarge ? .tooLarge : .brokenProtocol,
                 error.isTooLarge
-                    ? "The server's answer has \(error.reason) (Limits.responseValues)."
+                    ? "The server's answer has \(error.reason) (SyncRequest.Limits.responseValues)."
                     : "The server's answer is not the page of rows that was asked for.", table: table, cause: error)
         }
         var reader = RowPageReader(

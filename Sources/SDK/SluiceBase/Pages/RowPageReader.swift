@@ -95,7 +95,7 @@ struct RowPageReader {
 
     private func integer(_ token: JSONTape.Token) -> Int64? {
         guard token.kind == .number else { return nil }
-        return JSONNumber(valid: tape.bytes(token, in: bytes), hasFraction: token.flag).int
+        return JSON.Number(valid: tape.bytes(token, in: bytes), hasFraction: token.flag).int
     }
 
     private func nextLink(_ name: String) throws(SluiceError) -> String? {

@@ -36,7 +36,7 @@ package struct RowReader {
         case .null: return .null
         case .bool: return .bool(token.flag)
         case .number:
-            switch JSONNumber(valid: source(token), hasFraction: token.flag).storage {
+            switch JSON.Number(valid: source(token), hasFraction: token.flag).storage {
             case .int(let value): return .int(value)
             case .double(let value): return .double(value)
             case .text: return .other(place)

@@ -11,7 +11,7 @@
 /// in memory. `$expand` is left to the caller, who knows the related records.
 public struct ODataRead: Sendable {
     /// The query for the store.
-    public let query: Query
+    public let query: TableQuery
     private let options: ODataOptions
     private let schema: TableSchema?
     private let transformations: [QueryTransformation]
@@ -24,13 +24,13 @@ public struct ODataRead: Sendable {
         self.options = options
         self.schema = schema
         selection = try QuerySelection(options.select, computed: options.compute.map(\.name))
-        var query = Query(schema.name)
+        var query = TableQuery(schema.name)
         guard options.apply.isEmpty else {
             // The store runs leading filters.
             let first = options.apply.prefix { transformation in
                 if case .filter = transformation { true } else { false }
             }
-            for case .filter(let condition) in first { query = query.where(QueryTerm(condition)) }
+            for case .filter(let condition) in first { query = query.where(TableQuery.Term(condition)) }
             transformations = Array(options.apply.dropFirst(first.count))
             self.query = query
             return
@@ -38,15 +38,15 @@ public struct ODataRead: Sendable {
         transformations = []
         let computed = Self.computed(options.compute)
         query.filter = options.filter.map(computed)
-        if let search = options.search { query = query.where(QueryTerm(search.filter(for: schema))) }
+        if let search = options.search { query = query.where(TableQuery.Term(search.filter(for: schema))) }
         query.order = options.order.map {
-            Query.SortKey(expression: computed($0.expression), descending: $0.descending)
+            TableQuery.SortKey(expression: computed($0.expression), descending: $0.descending)
         }
         query.skip = options.skip ?? 0
         query.top = options.top
         query.includesCount = options.count ?? false
         self.query = query
-        _ = try QueryEvaluator(query, schema: schema)
+        _ = try TableQuery.Evaluator(query, schema: schema)
     }
 
     /// Returns the records of the answer, made from the store's records for ``query``.
@@ -55,20 +55,21 @@ public struct ODataRead: Sendable {
     public func answer(_ records: [JSON]) throws(SluiceError) -> [JSON] {
         var records = records
         if options.apply.isEmpty {
-            records = try ComputedProperty.adding(options.compute, to: records, schema)
+            records = try ODataOptions.ComputedProperty.adding(options.compute, to: records, schema)
         } else {
             records = try QueryTransformation.apply(transformations, to: records, schema: schema)
-            records = try ComputedProperty.adding(options.compute, to: records, nil)
+            records = try ODataOptions.ComputedProperty.adding(options.compute, to: records, nil)
             if let search = options.search { records = records.filter(search.matches) }
-            let rest = Query(
+            let rest = TableQuery(
                 "", filter: options.filter, order: options.order, skip: options.skip ?? 0, top: options.top)
-            records = try QueryEvaluator(rest, schema: nil).page(of: records)
+            records = try TableQuery.Evaluator(rest, schema: nil).page(of: records)
         }
         return try selection.selected(records)
     }
 
     /// Returns a function that replaces the names of computed properties by their expressions.
-    private static func computed(_ properties: [ComputedProperty]) -> (QueryExpression) -> QueryExpression {
+    private static func computed(_ properties: [ODataOptions.ComputedProperty]) -> (QueryExpression) -> QueryExpression
+    {
         var known: [PropertyName: QueryExpression] = [:]
         func replacing(_ expression: QueryExpression) -> QueryExpression {
             if case .column(let name) = expression { return known[name] ?? expression }
@@ -96,7 +97,7 @@ struct QuerySelection: Sendable {
 
     /// The options for the elements of a collection, or the selection from an object.
     private struct Elements: Sendable {
-        var evaluator: QueryEvaluator
+        var evaluator: TableQuery.Evaluator
         var search: QuerySearch?
         var selection: Indirect
     }
@@ -110,7 +111,7 @@ struct QuerySelection: Sendable {
     private var isWhole: Bool
 
     /// - Throws: ``SluiceError`` of code `unsupported` for annotations, types, operations and streams.
-    init(_ items: [SelectItem], computed: [PropertyName] = []) throws(SluiceError) {
+    init(_ items: [ODataOptions.SelectItem], computed: [PropertyName] = []) throws(SluiceError) {
         isWhole = items.isEmpty
         for item in items {
             if item.path == [.all] {
@@ -134,10 +135,10 @@ struct QuerySelection: Sendable {
         guard asked.expand.isEmpty, asked.compute.isEmpty, asked.apply.isEmpty else {
             throw SluiceError(.unsupported, "$expand, $compute and $apply inside of $select are read, but not run")
         }
-        let query = Query(
+        let query = TableQuery(
             "", filter: options.filter, order: options.order, skip: options.skip ?? 0, top: options.top)
         return Elements(
-            evaluator: try QueryEvaluator(elements: query), search: options.search,
+            evaluator: try TableQuery.Evaluator(elements: query), search: options.search,
             selection: Indirect(try QuerySelection(options.select)))
     }
 

@@ -5,7 +5,7 @@ extension QueryTransformation {
     ///
     /// - Parameter schema: the columns of the records; nil if none are declared.
     /// - Throws: ``SluiceError`` of code `invalidQuery`; of code `unsupported` for ``other(_:_:)``, methods of the
-    ///   service's own, and expressions that ``QueryEvaluator`` refuses.
+    ///   service's own, and expressions that ``TableQuery.Evaluator`` refuses.
     public static func apply(
         _ transformations: [QueryTransformation], to records: [JSON], schema: TableSchema?
     ) throws(SluiceError) -> [JSON] {
@@ -20,14 +20,15 @@ extension QueryTransformation {
         switch self {
         case .identity: return records
         case .filter(let condition):
-            let evaluator = try QueryEvaluator(Query("", filter: condition), schema: schema)
+            let evaluator = try TableQuery.Evaluator(TableQuery("", filter: condition), schema: schema)
             return records.filter(evaluator.matches)
         case .search(let search): return records.filter(search.matches)
-        case .order(let keys): return try QueryEvaluator(Query("", order: keys), schema: schema).apply(to: records)
+        case .order(let keys):
+            return try TableQuery.Evaluator(TableQuery("", order: keys), schema: schema).apply(to: records)
         case .top(let number): return Array(records.prefix(number))
         case .skip(let number): return Array(records.dropFirst(number))
         case .compute(let properties):
-            return try ComputedProperty.adding(properties, to: records, schema)
+            return try ODataOptions.ComputedProperty.adding(properties, to: records, schema)
         case .concat(let sequences):
             var all: [JSON] = []
             for sequence in sequences { all += try Self.apply(sequence, to: records, schema: schema) }
@@ -71,7 +72,7 @@ extension QueryTransformation {
     }
 
     private static func aggregated(
-        _ records: [JSON], _ aggregates: [QueryAggregate], _ schema: TableSchema?
+        _ records: [JSON], _ aggregates: [TableQuery.Aggregate], _ schema: TableSchema?
     ) throws(SluiceError) -> JSON {
         var output = JSON.object
         for aggregate in aggregates {
@@ -86,7 +87,7 @@ extension QueryTransformation {
     }
 }
 
-extension QueryAggregate.Method {
+extension TableQuery.Aggregate.Method {
     /// Returns the method's value for values other than null.
     fileprivate func result(of values: [QueryValue]) throws(SluiceError) -> JSON {
         switch self {
@@ -168,10 +169,10 @@ extension JSON {
     }
 }
 
-extension ComputedProperty {
+extension ODataOptions.ComputedProperty {
     /// Returns the records with the properties added; a later one may use an earlier one.
     static func adding(
-        _ properties: [ComputedProperty], to records: [JSON], _ schema: TableSchema?
+        _ properties: [ODataOptions.ComputedProperty], to records: [JSON], _ schema: TableSchema?
     ) throws(SluiceError) -> [JSON] {
         var records = records
         for property in properties {

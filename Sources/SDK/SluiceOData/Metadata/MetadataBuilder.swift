@@ -295,7 +295,7 @@ struct AnnotationReader {
         case "String", "EnumMember", "Path", "PropertyPath", "NavigationPropertyPath", "AnnotationPath", "Date",
             "DateTimeOffset", "Duration", "Guid", "TimeOfDay":
             JSON(text)
-        case "Int", "Decimal", "Float": JSONNumber(text: text).map { JSON($0) } ?? JSON(text)
+        case "Int", "Decimal", "Float": JSON.Number(text: text).map { JSON($0) } ?? JSON(text)
         default: nil
         }
     }

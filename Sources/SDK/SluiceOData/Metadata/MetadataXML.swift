@@ -127,7 +127,7 @@ enum MetadataXML {
 enum MetadataJSON {
     static func model(of bytes: [UInt8]) throws(SluiceError) -> EdmModel {
         let document: JSON
-        do throws(JSONParseError) {
+        do throws(JSON.ParseError) {
             document = try JSON(parsing: bytes)
         } catch {
             throw SluiceError(.brokenProtocol, "the metadata is no JSON", cause: error)

@@ -1,7 +1,7 @@
 internal import SluiceBase
 
 extension EdmModel {
-    /// Swift types of the sets' rows, with their columns for `#Predicate`: a file to add to a program.
+    /// Swift types of the sets' rows, for typed tables and `#Predicate`: a file to add to a program.
     ///
     /// Names follow Swift's habits (`SalesOrder` becomes `salesOrder`) and keep the service's in the coding keys.
     /// Decimals are doubles only in queries; here they are `Decimal`, which keeps their digits.
@@ -25,13 +25,10 @@ extension EdmModel {
         }
         var lines = [
             "/// A row of \(set.name). Its id is \(entitySet.key.map(\.name.text).joined(separator: ", ")).",
-            "struct \(name): TableRecord, QueryableRecord {",
+            "struct \(name): SyncRecord {",
             "    static let tableName = \(Self.literal(set.name))",
-            "    static let columns: ColumnMap<\(name)> = [",
-            "        \\.id: \"id\",",
+            "    var id: String?",
         ]
-        lines += members.map { "        \\.\($0.name): \(Self.literal($0.column))," }
-        lines += ["    ]", "", "    var id: String?"]
         lines += members.map { "    var \($0.name): \($0.type)?" }
         lines += [
             "    var version: String?", "", "    enum CodingKeys: String, CodingKey {", "        case id, version",

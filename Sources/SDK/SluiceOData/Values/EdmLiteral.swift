@@ -15,7 +15,7 @@ package enum EdmLiteral {
             guard let number = Int64(plain), String(number) == plain, type.range.contains(number) else { return nil }
             return type == .int64 && version == .v2 ? plain + "L" : plain
         case .decimal, .single, .double:
-            guard JSONNumber(text: plain) != nil else { return nil }
+            guard JSON.Number(text: plain) != nil else { return nil }
             if version == .v4 { return plain }
             return plain + (type == .decimal ? "M" : type == .single ? "f" : "d")
         case .guid:

@@ -11,7 +11,7 @@ package enum EdmValue {
         switch type {
         case .int64, .decimal, .byte, .sbyte, .int16, .int32, .single, .double:
             // Also for a v4 service that sends IEEE754Compatible JSON, requested or not.
-            return JSONNumber(text: text).map { JSON($0) } ?? value
+            return JSON.Number(text: text).map { JSON($0) } ?? value
         case .dateTime where version == .v2, .dateTimeOffset where version == .v2:
             return V2Date(text).map { JSON($0.text) } ?? value
         case .guid: return JSON(text.lowercased())
@@ -52,7 +52,7 @@ package enum EdmValue {
     package static func json(plain: String, type: EdmPrimitive) -> JSON {
         switch type {
         case .byte, .sbyte, .int16, .int32, .int64, .decimal, .single, .double:
-            JSONNumber(text: plain).map { JSON($0) } ?? JSON(plain)
+            JSON.Number(text: plain).map { JSON($0) } ?? JSON(plain)
         case .boolean: JSON(plain == "true")
         default: JSON(plain)
         }

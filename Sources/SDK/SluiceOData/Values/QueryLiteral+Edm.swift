@@ -1,7 +1,7 @@
 internal import SluiceBase
 
 /// Conversions between constants of queries and plain texts of values.
-extension QueryLiteral {
+extension TableQuery.Literal {
     /// Returns the constant's plain text, as in ``EdmLiteral``; nil for a kind that no property of the type has.
     func plain(as type: EdmPrimitive) -> String? {
         switch self {

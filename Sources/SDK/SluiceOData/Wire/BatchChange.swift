@@ -15,7 +15,7 @@ struct BatchChange {
         var change: RowChange?
         var sent: RowChange.Sent?
         /// Nil while its outcome is unknown.
-        var answer: Response?
+        var answer: SyncResponse?
         /// Whether it was sent by itself, before the batch.
         var wentAlone = false
     }
@@ -24,9 +24,9 @@ struct BatchChange {
     private static let mostRounds = 6
 
     private let transport: ODataTransport
-    private let request: Request
+    private let request: SyncRequest
 
-    init(_ transport: ODataTransport, _ request: Request) {
+    init(_ transport: ODataTransport, _ request: SyncRequest) {
         self.transport = transport
         self.request = request
     }
@@ -34,7 +34,7 @@ struct BatchChange {
     private var exchange: ServiceExchange { transport.exchange }
 
     /// Returns the answers in the form of the tables wire, or the service's refusal of the whole.
-    func answer() async throws -> Response {
+    func answer() async throws -> SyncResponse {
         let asked: [BatchDocument.Part]
         do throws(BatchDocument.Fault) {
             asked = try BatchDocument.parts(of: try? request.body.json)
@@ -59,11 +59,11 @@ struct BatchChange {
             if let note = request.context.noteSent {
                 for index in open.joined() {
                     let part = parts[index]
-                    if let sent = part.sent { note(part.id, SentRequest(sent.request, to: exchange.endpoint)) }
+                    if let sent = part.sent { note(part.id, SyncRequest.Sent(sent.request, to: exchange.endpoint)) }
                 }
             }
             let batch = batch(parts, open)
-            let response: Response
+            let response: SyncResponse
             do {
                 response = try await send(batch)
             } catch  where parts.contains(where: \.wentAlone) {
@@ -95,8 +95,8 @@ struct BatchChange {
         head.method = HTTPRequest.Method(asked.method ?? "") ?? .get
         head.path = "\(exchange.endpoint.path)/\(asked.url ?? "")"
         for field in BatchDocument.fields(asked.headers) { head.headerFields[field.name] = field.value }
-        var inner = Request(head, body: asked.body.map { Body(json: $0) } ?? .empty)
-        inner.context = RequestContext(
+        var inner = SyncRequest(head, body: asked.body.map { MessageBody(json: $0) } ?? .empty)
+        inner.context = SyncRequest.Context(
             source: request.context.source, attempt: request.context.attempt, limits: request.context.limits)
         inner.context.mayBeApplied = request.context.partsInDoubt.contains(id)
         inner.context.mayBeUnderWay = request.context.partsUnderWay.contains(id)
@@ -138,7 +138,7 @@ struct BatchChange {
         for index in unit where parts[index].answer == nil { parts[index].answer = Self.skipped }
     }
 
-    private static var skipped: Response {
+    private static var skipped: SyncResponse {
         ODataTransport.refusal(424, "not carried out, because another change of its group was refused")
     }
 
@@ -157,7 +157,7 @@ struct BatchChange {
             }, form: form, root: exchange.endpoint.path)
     }
 
-    private func send(_ batch: ServiceBatch) async throws -> Response {
+    private func send(_ batch: ServiceBatch) async throws -> SyncResponse {
         var response = try await post(batch)
         if batch.form == .json, transport.settings.batches == .automatic,
             [400, 406, 415, 501].contains(response.status)
@@ -169,7 +169,7 @@ struct BatchChange {
         return response
     }
 
-    private func post(_ batch: ServiceBatch) async throws -> Response {
+    private func post(_ batch: ServiceBatch) async throws -> SyncResponse {
         let (body, type) = batch.body()
         // Otherwise one failure would hide the answers to the others.
         let goesOn = exchange.version == .v4 ? [("Prefer", "odata.continue-on-error")] : []
@@ -204,7 +204,7 @@ struct BatchChange {
     }
 
     private func fail(
-        _ response: Response, at place: Int?, _ skipped: Set<Int>, _ parts: inout [Part], _ unit: Range<Int>
+        _ response: SyncResponse, at place: Int?, _ skipped: Set<Int>, _ parts: inout [Part], _ unit: Range<Int>
     ) async -> Bool {
         var hasOther = false
         for index in unit where place == nil || unit.lowerBound + (place ?? 0) == index {
@@ -245,7 +245,7 @@ struct BatchChange {
         return false
     }
 
-    private func document(_ parts: [Part]) -> Response {
+    private func document(_ parts: [Part]) -> SyncResponse {
         let responses = parts.compactMap { part -> JSON? in
             guard let answer = part.answer else { return nil }
             return BatchDocument.answer(

@@ -20,14 +20,14 @@ struct DeltaRead {
     private var exchange: ServiceExchange { transport.exchange }
 
     /// Requests the first page of a read that follows changes; nil if the service does not track changes.
-    func begin() async throws -> Response? {
+    func begin() async throws -> SyncResponse? {
         guard let parameters = try list.parameters(tracks: true) else { return nil }
         // For a query by time, this tests whether the service issues delta links by now.
         return try await read(.page(exchange.path([set.name], parameters), changes: nil), isFirst: true)
     }
 
     /// Requests the page after a token.
-    func follow(_ text: String) async throws -> Response {
+    func follow(_ text: String) async throws -> SyncResponse {
         guard let token = DeltaToken(text) else {
             return ODataTransport.refusal(410, "the change token is of no use here")
         }
@@ -44,7 +44,7 @@ struct DeltaRead {
         var isMarked = false
     }
 
-    private func read(_ start: DeltaToken, isFirst: Bool) async throws -> Response? {
+    private func read(_ start: DeltaToken, isFirst: Bool) async throws -> SyncResponse? {
         var token = start
         var visited: Set<String> = []
         while true {
@@ -99,7 +99,7 @@ struct DeltaRead {
 
     /// Converts a refusal. A refused link means that the service has forgotten its token. A refused first read means
     /// that the service does not track changes.
-    private func refusal(_ response: Response, isFirst: Bool) -> Response? {
+    private func refusal(_ response: SyncResponse, isFirst: Bool) -> SyncResponse? {
         if isFirst { return [400, 406, 501].contains(response.status) ? nil : response }
         guard [400, 404, 410].contains(response.status) else { return response }
         var refusal = response
@@ -108,8 +108,8 @@ struct DeltaRead {
     }
 
     private func answer(
-        _ changes: Changes, token: DeltaToken?, like service: Response?, goesOn: Bool = false
-    ) -> Response {
+        _ changes: Changes, token: DeltaToken?, like service: SyncResponse?, goesOn: Bool = false
+    ) -> SyncResponse {
         var response = ODataTransport.response(
             200, page: ["items": JSON(changes.rows)], like: service, isMarked: changes.isMarked)
         if let token {
@@ -161,7 +161,7 @@ struct DeltaRead {
         guard var filter = try list.filter() else { return { _ in true } }
         let isOfRecords = set.clientID != nil
         if !isOfRecords { filter = try FilterForm(set: set, version: form.version).simplified(filter) }
-        let evaluator = try QueryEvaluator(Query(set.name, filter: filter), schema: nil)
+        let evaluator = try TableQuery.Evaluator(TableQuery(set.name, filter: filter), schema: nil)
         return { [form] record in evaluator.matches(isOfRecords ? record : form.entity(of: record)) }
     }
 

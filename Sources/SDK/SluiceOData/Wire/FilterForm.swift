@@ -133,7 +133,7 @@ struct FilterForm: Sendable {
     ///
     /// The id is a text; for a single key property, its text becomes a constant of the property's type.
     private func keyCondition(
-        _ comparison: QueryExpression.BinaryOperator, _ literal: QueryLiteral
+        _ comparison: QueryExpression.BinaryOperator, _ literal: TableQuery.Literal
     ) throws(SluiceError) -> QueryExpression {
         guard let key = key(literal) else {
             // No row of the set has such an id. An order between ids is undecidable.
@@ -151,7 +151,7 @@ struct FilterForm: Sendable {
         let terms = zip(set.key, key.values).map { property, plain in
             (
                 column: QueryExpression.column(property.name),
-                value: QueryExpression.literal(QueryLiteral(plain: plain, type: property.type))
+                value: QueryExpression.literal(TableQuery.Literal(plain: plain, type: property.type))
             )
         }
         switch comparison {
@@ -170,7 +170,7 @@ struct FilterForm: Sendable {
         }
     }
 
-    private func key(_ literal: QueryLiteral) -> EntityKey? {
+    private func key(_ literal: TableQuery.Literal) -> EntityKey? {
         if case .string(let text) = literal { return EntityKey(id: .string(text), in: set) }
         guard let property = set.singleKey, let plain = literal.plain(as: property.type) else { return nil }
         return EntityKey(values: [plain], in: set)

@@ -6,7 +6,7 @@ internal import SluiceWire
 struct ListRead {
     let transport: ODataTransport
     let set: EntitySet
-    let request: Request
+    let request: SyncRequest
     let form: RowForm
     let query: QueryString
 
@@ -21,7 +21,7 @@ struct ListRead {
     /// The parameter for a page that continues at the service's link.
     private static let nextName = "__next"
 
-    init(_ transport: ODataTransport, _ set: EntitySet, _ request: Request) {
+    init(_ transport: ODataTransport, _ set: EntitySet, _ request: SyncRequest) {
         self.transport = transport
         self.set = set
         self.request = request
@@ -33,7 +33,7 @@ struct ListRead {
     private var version: ODataVersion { exchange.version }
 
     /// Returns the answer to `GET /tables/T`.
-    func answer() async throws -> Response {
+    func answer() async throws -> SyncResponse {
         if let token = query["$deltatoken"] { return try await DeltaRead(self).follow(token) }
         let prefer = HTTPField.Name("Prefer").flatMap { request.head.headerFields[$0] } ?? ""
         if prefer.contains("track-changes"), set.tracksChanges, !transport.memory.isUntracked(set.name) {
@@ -45,7 +45,7 @@ struct ListRead {
 
     // MARK: Lists
 
-    private func list() async throws -> Response {
+    private func list() async throws -> SyncResponse {
         if set.clientID != nil, let answer = try await listByID() { return answer }
         let top = query["$top"].flatMap { Int($0) }
         if top == 0, query["$count"] == nil { return page([], like: nil) }
@@ -58,7 +58,7 @@ struct ListRead {
         }
         var rows: [JSON] = []
         var visited: Set<String> = [path]
-        var first: Response?
+        var first: SyncResponse?
         var count: Int64?
         var bytes = 0
         var isMarked = false
@@ -106,7 +106,7 @@ struct ListRead {
 
     /// Answers a query for rows by their ids, if these are in two properties: the service cannot sort and compare by
     /// both as one, so its rows are read and searched here. Nil for any other query.
-    private func listByID() async throws -> Response? {
+    private func listByID() async throws -> SyncResponse? {
         let filter = try filter()
         if case .binary(.eq, .column("id"), .literal(.string(let id))) = filter {
             let response = try await RowRead(transport, set, request).lookup(.string(id))
@@ -118,10 +118,10 @@ struct ListRead {
             order.split(separator: ",").contains(where: { $0.hasPrefix("id") })
                 || query["$filter"]?.contains("id") == true
         else { return nil }
-        var all = Query(set.name, filter: filter, skip: query["$skip"].flatMap { Int($0) } ?? 0)
+        var all = TableQuery(set.name, filter: filter, skip: query["$skip"].flatMap { Int($0) } ?? 0)
         all.top = query["$top"].flatMap { Int($0) }
-        all.order = (try? Query.order(odata: order)) ?? []
-        let evaluator = try QueryEvaluator(all, schema: nil)
+        all.order = (try? TableQuery.order(odata: order)) ?? []
+        let evaluator = try TableQuery.Evaluator(all, schema: nil)
         var rows: [JSON] = []
         var path = exchange.path([set.name])
         var visited: Set<String> = []
@@ -155,8 +155,8 @@ struct ListRead {
 
     /// Returns the answer in the form of the tables wire.
     private func page(
-        _ rows: [JSON], count: Int64? = nil, next: String? = nil, like service: Response?, isMarked: Bool = false
-    ) -> Response {
+        _ rows: [JSON], count: Int64? = nil, next: String? = nil, like service: SyncResponse?, isMarked: Bool = false
+    ) -> SyncResponse {
         var body: JSON = ["items": JSON(rows)]
         if let count { body["count"] = JSON(count) }
         if let next {
@@ -168,19 +168,19 @@ struct ListRead {
     }
 
     /// Reads the page of an answer. A row with half of an emoji stops no other: it is marked, and set aside later.
-    func setPage(_ response: Response) throws(SluiceError) -> SetPage {
+    func setPage(_ response: SyncResponse) throws(SluiceError) -> SetPage {
         let (document, isMarked) = try document(response)
         var page = try SetPage(document, table: set.name)
         page.isMarked = isMarked
         return page
     }
 
-    private func document(_ response: Response) throws(SluiceError) -> (JSON, isMarked: Bool) {
-        do throws(JSONParseError) {
+    private func document(_ response: SyncResponse) throws(SluiceError) -> (JSON, isMarked: Bool) {
+        do throws(JSON.ParseError) {
             return (try response.body.json, false)
         } catch {
             if let marked = BrokenTexts.marked(response.body.bytes),
-                let document = try? Body(bytes: marked, maximumValues: response.body.maximumValues).json
+                let document = try? MessageBody(bytes: marked, maximumValues: response.body.maximumValues).json
             {
                 return (document, true)
             }
@@ -205,7 +205,7 @@ struct ListRead {
     /// Whether only a part of each row was requested, and its version with it.
     private var selectsPart: Bool {
         guard let select = query["$select"], !transport.memory.isUntagged(set.name) else { return false }
-        return (try? Query.select(odata: select))?.contains("__version") ?? false
+        return (try? TableQuery.select(odata: select))?.contains("__version") ?? false
     }
 
     /// Returns the filter as a tree; nil if there is none.
@@ -213,7 +213,7 @@ struct ListRead {
     /// - Throws: ``SluiceError`` of code `invalidQuery` with the place of a mistake.
     func filter() throws(SluiceError) -> QueryExpression? {
         guard let text = query["$filter"] else { return nil }
-        do throws(QuerySyntaxError) {
+        do throws(TableQuery.SyntaxError) {
             return try QueryExpression(odata: text, maximumLength: Self.longestFilter, maximumDepth: 512)
         } catch {
             throw SluiceError(.invalidQuery, "the filter cannot be read: \(error)", table: set.name, cause: error)
@@ -249,9 +249,9 @@ struct ListRead {
     }
 
     private func order(_ text: String) throws(SluiceError) -> String? {
-        let keys: [Query.SortKey]
-        do throws(QuerySyntaxError) {
-            keys = try Query.order(odata: text)
+        let keys: [TableQuery.SortKey]
+        do throws(TableQuery.SyntaxError) {
+            keys = try TableQuery.order(odata: text)
         } catch {
             throw SluiceError(.invalidQuery, "the order cannot be read: \(error)", table: set.name, cause: error)
         }
@@ -272,8 +272,8 @@ struct ListRead {
     private func selection(_ text: String) throws(SluiceError) -> String? {
         if transport.memory.isUntagged(set.name) { return nil }
         let names: [PropertyName]
-        do throws(QuerySyntaxError) {
-            names = try Query.select(odata: text)
+        do throws(TableQuery.SyntaxError) {
+            names = try TableQuery.select(odata: text)
         } catch {
             throw SluiceError(.invalidQuery, "the selection cannot be read: \(error)", table: set.name, cause: error)
         }

@@ -6,7 +6,7 @@ internal import SluiceWire
 enum MultipartAnswers {
     struct Part {
         /// The answers with their `Content-ID`, which not every service repeats.
-        var answers: [(id: String?, response: Response)]
+        var answers: [(id: String?, response: SyncResponse)]
         /// Whether they stand in a body of their own, like those of a change set.
         var isSet: Bool
     }
@@ -33,7 +33,7 @@ enum MultipartAnswers {
 
     private static func answer(
         _ part: MultipartReader.Part
-    ) throws(MultipartReader.Refusal) -> (id: String?, response: Response) {
+    ) throws(MultipartReader.Refusal) -> (id: String?, response: SyncResponse) {
         let message = try MultipartReader.message(part)
         let words = message.line.split { $0.isWhitespace }
         guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]), (200...599).contains(status)
@@ -43,8 +43,8 @@ enum MultipartAnswers {
         for (name, value) in message.fields where HTTPField.isValidValue(value) {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
-        let response = Response(
-            HTTPResponse(status: .init(code: status), headerFields: fields), body: Body(bytes: message.body))
+        let response = SyncResponse(
+            HTTPResponse(status: .init(code: status), headerFields: fields), body: MessageBody(bytes: message.body))
         return (message.id, response)
     }
 }

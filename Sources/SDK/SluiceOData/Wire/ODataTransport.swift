@@ -23,7 +23,7 @@ final class ODataTransport: RecordNaming {
     /// Whether the service recognizes a repeated request by its id, by the settings or by an answer.
     var remembersRequests: Bool { settings.remembersRequests || memory.knowsRequestIDs }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         guard exchange.endpoint.isOrigin(of: request.head) else { return try await exchange.passedElsewhere(request) }
         do {
             let path = TablePath(request, endpoint: exchange.endpoint)
@@ -38,7 +38,7 @@ final class ODataTransport: RecordNaming {
                 return try await exchange.send(call)
             case .key(let name):
                 _ = try await catalog.set(name, for: request)
-                return Response(HTTPResponse(status: .noContent))
+                return SyncResponse(HTTPResponse(status: .noContent))
             case .table(let name):
                 let set = try await catalog.set(name, for: request)
                 switch request.head.method {
@@ -68,21 +68,21 @@ final class ODataTransport: RecordNaming {
     }
 
     /// Returns an answer of this transport's own.
-    static func refusal(_ status: Int, _ message: String) -> Response {
+    static func refusal(_ status: Int, _ message: String) -> SyncResponse {
         response(status, ["error": JSON(message)])
     }
 
     /// Returns an answer with a page of rows.
     ///
     /// - Parameter isMarked: whether it contains marks for the page's reader: see ``BrokenTexts``.
-    static func response(_ status: Int, page: JSON, like service: Response?, isMarked: Bool) -> Response {
+    static func response(_ status: Int, page: JSON, like service: SyncResponse?, isMarked: Bool) -> SyncResponse {
         var response = Self.response(status, page, like: service)
-        if isMarked { response.body = Body(bytes: BrokenTexts.page(page)) }
+        if isMarked { response.body = MessageBody(bytes: BrokenTexts.page(page)) }
         return response
     }
 
     /// Returns an answer with a document.
-    static func response(_ status: Int, _ document: JSON, like service: Response? = nil) -> Response {
+    static func response(_ status: Int, _ document: JSON, like service: SyncResponse? = nil) -> SyncResponse {
         var head = HTTPResponse(status: .init(code: status))
         head.headerFields = service?.head.headerFields ?? [:]
         // These fields describe the service's body, or are in the new body.
@@ -90,7 +90,7 @@ final class ODataTransport: RecordNaming {
         for name in replaced { head.headerFields[name] = nil }
         if let own = AnswerStatus.ownStatus { head.headerFields[own] = nil }
         head.headerFields[.contentType] = "application/json"
-        return Response(head, body: Body(json: document))
+        return SyncResponse(head, body: MessageBody(json: document))
     }
 }
 
@@ -152,7 +152,7 @@ final class SetCatalog: Sendable {
     /// Returns the set of that name.
     ///
     /// - Throws: ``SluiceError`` of code `notFound` if the service has none; errors of the metadata and the network.
-    func set(_ name: String, for request: Request) async throws -> EntitySet {
+    func set(_ name: String, for request: SyncRequest) async throws -> EntitySet {
         if let set = try known(name) { return set }
         let model = try await model(for: request)
         guard let set = try set(name, model) else {
@@ -189,17 +189,17 @@ final class SetCatalog: Sendable {
     }
 
     /// Returns the service's metadata. Tasks that need it at the same time share one request.
-    private func model(for request: Request) async throws -> EdmModel {
+    private func model(for request: SyncRequest) async throws -> EdmModel {
         if let model = state.withLock({ $0.model }) { return model }
         let model = try await reading.value { try await self.read(for: request) }
         state.withLock { $0.model = model }
         return model
     }
 
-    private func read(for request: Request) async throws -> EdmModel {
+    private func read(for request: SyncRequest) async throws -> EdmModel {
         var metadata = exchange.request(.get, exchange.path(["$metadata"]), for: request)
         metadata.head.headerFields[.accept] = "application/xml"
-        metadata.context = RequestContext(source: request.context.source, limits: request.context.limits)
+        metadata.context = SyncRequest.Context(source: request.context.source, limits: request.context.limits)
         let response = try await exchange.send(metadata)
         if let refusal = ServiceRefusal(response, to: "$metadata") { throw refusal }
         if ServerMessage.isWebPage(response) {

@@ -5,14 +5,14 @@ internal import SluiceWire
 /// Refuses changes that a service would ignore: answered with 204, they would count as done.
 extension RowChange {
     /// Refuses a new row with properties that only the service sets; nil if it has none.
-    func refusal(ofNew record: JSON) -> Response? {
+    func refusal(ofNew record: JSON) -> SyncResponse? {
         let brought = record.names.filter { set.notCreatable.contains(set.property(of: $0)) && record[$0] != .null }
         return brought.isEmpty ? nil : Self.refusal(brought, "is set by the service alone: make the row without it")
     }
 
     /// Refuses a change of properties that no update changes; nil if they have the row's values, as in a record that is
     /// sent whole.
-    func refusal(ofChanges record: JSON, _ key: EntityKey) async throws -> Response? {
+    func refusal(ofChanges record: JSON, _ key: EntityKey) async throws -> SyncResponse? {
         let moved = zip(set.key, key.values).filter { property, held in
             let column = set.column(of: property.name)
             guard column != "id", let value = record[column], !value.isNull else { return false }
@@ -39,7 +39,7 @@ extension RowChange {
             ? nil : Self.refusal(changed, "is changed by no update of the service: take the change of it back")
     }
 
-    private static func refusal(_ columns: [PropertyName], _ reason: String) -> Response {
+    private static func refusal(_ columns: [PropertyName], _ reason: String) -> SyncResponse {
         ODataTransport.refusal(422, "\(columns.map(\.text).joined(separator: ", ")) \(reason)")
     }
 }

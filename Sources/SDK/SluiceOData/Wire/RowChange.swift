@@ -9,10 +9,10 @@ internal import SluiceWire
 struct RowChange {
     let transport: ODataTransport
     let set: EntitySet
-    let request: Request
+    let request: SyncRequest
     let reader: RowRead
 
-    init(_ transport: ODataTransport, _ set: EntitySet, _ request: Request) {
+    init(_ transport: ODataTransport, _ set: EntitySet, _ request: SyncRequest) {
         self.transport = transport
         self.set = set
         self.request = request
@@ -36,13 +36,13 @@ struct RowChange {
         /// The value of `If-Match`.
         var tag: String?
         var body: JSON?
-        var request: Request
+        var request: SyncRequest
     }
 
     /// A change to send for a request, or its answer if nothing has to be sent.
     enum Plan {
         case change(Sent)
-        case answered(Response)
+        case answered(SyncResponse)
     }
 
     /// Prepares the change for the request.
@@ -165,7 +165,7 @@ struct RowChange {
     // MARK: Sending
 
     /// Returns the answer to a single request.
-    func answer(_ path: TablePath) async throws -> Response {
+    func answer(_ path: TablePath) async throws -> SyncResponse {
         switch try await plan(path) {
         case .answered(let response): return response
         case .change(let sent) where isSentOnce && (sent.kind == .unnamedInsert || sent.kind == .insert):
@@ -189,11 +189,11 @@ struct RowChange {
     }
 
     func note(_ sent: Sent) {
-        request.context.noteSent?(nil, SentRequest(sent.request, to: exchange.endpoint))
+        request.context.noteSent?(nil, SyncRequest.Sent(sent.request, to: exchange.endpoint))
     }
 
     /// Returns the change in another form, after an answer that requires it; nil if the answer is final.
-    func again(_ sent: Sent, _ response: Response, inBatch: Bool) -> Sent? {
+    func again(_ sent: Sent, _ response: SyncResponse, inBatch: Bool) -> Sent? {
         guard let key = sent.key, sent.kind == .update || sent.kind == .delete else { return nil }
         if response.status == 428, sent.tag == nil {
             // The caller gave no version, so the change is unconditional; the service requires that to be explicit.
@@ -211,7 +211,7 @@ struct RowChange {
     // MARK: After the change was sent
 
     /// Converts the service's answer to the answer to the request.
-    func settled(_ sent: Sent, _ response: Response) async throws -> Response {
+    func settled(_ sent: Sent, _ response: SyncResponse) async throws -> SyncResponse {
         guard (200..<300).contains(response.status) else {
             // Services report in many ways that a row of that key exists, perhaps from an earlier send. A failure (500)
             // may come after the change was done: if others change the row too, its state proves nothing, and the
@@ -225,7 +225,7 @@ struct RowChange {
         case .delete:
             // An answer with a body does not confirm the change, and one of another status may only have taken it in (202).
             guard response.body.isEmpty, response.status == 204 else { return response }
-            var done = Response(HTTPResponse(status: .noContent))
+            var done = SyncResponse(HTTPResponse(status: .noContent))
             done.head.headerFields = response.head.headerFields
             return done
         case .unnamedInsert:
@@ -235,7 +235,7 @@ struct RowChange {
             guard response.body.isEmpty else { return response }
             var key = location(of: response)
             if key == nil { key = try await reader.key(of: sent.id) }
-            guard let key else { return Response(HTTPResponse(status: .noContent)) }
+            guard let key else { return SyncResponse(HTTPResponse(status: .noContent)) }
             return await done(response, key, sent.id)
         case .insert where isElsewhere(response, sent): return try await UnrepeatableCreation(self, sent).made(response)
         case .insert, .update:
@@ -247,7 +247,7 @@ struct RowChange {
 
     /// Whether the service has made the row under another key than the one that it was sent: it assigns keys, and its
     /// metadata does not say so.
-    private func isElsewhere(_ response: Response, _ sent: Sent) -> Bool {
+    private func isElsewhere(_ response: SyncResponse, _ sent: Sent) -> Bool {
         guard request.context.source == .push else { return false }
         let made =
             response.body.isEmpty
@@ -257,7 +257,7 @@ struct RowChange {
 
     /// Returns a refusal with the service's current row; nil if the row does not show the reason: then the service's
     /// own message is the answer.
-    private func reason(_ sent: Sent, _ response: Response) async throws -> Response? {
+    private func reason(_ sent: Sent, _ response: SyncResponse) async throws -> SyncResponse? {
         guard let key = sent.key else { return nil }
         let there = try await reader.read(key, as: sent.id)
         if sent.kind != .insert, there.status == 404 || there.status == 410 { return there }
@@ -281,7 +281,7 @@ struct RowChange {
     /// A row's evidence about a change of a failed set.
     enum Blame {
         /// The refusal with the row: it exists already, or is gone, or has changed since.
-        case blamed(Response)
+        case blamed(SyncResponse)
         /// The row does not speak against the change.
         case clear
         /// The row cannot be read, or is inconclusive.
@@ -315,14 +315,14 @@ struct RowChange {
 
     /// Returns the key in the address of an answer to a creation without a body. Only the key counts: the host may
     /// differ.
-    func location(of response: Response) -> EntityKey? {
+    func location(of response: SyncResponse) -> EntityKey? {
         let entityID = HTTPField.Name("OData-EntityId").flatMap { response.head.headerFields[$0] }
         return (entityID ?? response.head.headerFields[.location]).flatMap { EntityKey(address: $0, in: set) }
     }
 
     /// Returns the answer to a successful change, with the current row. If the row cannot be read, it is the service's
     /// own: a failed read does not undo the change.
-    private func done(_ response: Response, _ key: EntityKey, _ id: RecordID) async -> Response {
+    private func done(_ response: SyncResponse, _ key: EntityKey, _ id: RecordID) async -> SyncResponse {
         if response.status != 204, let record = try? reader.record(in: response, as: id, key) {
             return ODataTransport.response(response.status == 201 ? 201 : 200, record, like: response)
         }
@@ -331,16 +331,16 @@ struct RowChange {
         if let there = try? await reader.read(key, as: id), there.status == 200 {
             return ODataTransport.response(200, (try? there.body.json) ?? .null, like: there)
         }
-        return Response(HTTPResponse(status: .noContent))
+        return SyncResponse(HTTPResponse(status: .noContent))
     }
 
     /// Returns the answer to a queued change, on which later changes build: only a row exactly as the change left it
     /// counts. If others may have changed it since, the answer holds no row, and the queue reads it itself.
-    private func pushed(_ response: Response, _ sent: Sent, _ key: EntityKey) async -> Response {
+    private func pushed(_ response: SyncResponse, _ sent: Sent, _ key: EntityKey) async -> SyncResponse {
         guard response.status == 204 || response.body.isEmpty else { return await done(response, key, sent.id) }
         // Services answer without a body by 204. An empty 200 may come from a proxy on the way, and confirms nothing.
         if response.status == 200 { return response }
-        let nothing = Response(HTTPResponse(status: .noContent))
+        let nothing = SyncResponse(HTTPResponse(status: .noContent))
         guard let tag = response.head.headerFields[.eTag], !tag.isEmpty else { return nothing }
         // The row is unchanged, whatever the status.
         if let condition = sent.tag, Self.isSame(condition, tag) {
@@ -363,7 +363,7 @@ struct RowChange {
     /// and the change another change may come; a service without tags cannot prevent that.
     private func condition(
         _ key: EntityKey, _ id: RecordID
-    ) async throws -> (tag: String?, refusal: Response?) {
+    ) async throws -> (tag: String?, refusal: SyncResponse?) {
         guard let tag = request.head.headerFields[.ifMatch] else { return (nil, nil) }
         guard tag.hasPrefix(RowForm.contentMark) else { return (tag, nil) }
         let exchange = exchange
@@ -382,7 +382,7 @@ struct RowChange {
     // MARK: Parts of requests
 
     private func body() throws(SluiceError) -> JSON {
-        do throws(JSONParseError) {
+        do throws(JSON.ParseError) {
             return try request.body.json
         } catch {
             throw SluiceError(

@@ -14,7 +14,7 @@ struct ServiceBatch {
 
     /// Changes that are carried out together or not at all, or one change by itself.
     struct Unit {
-        var requests: [Request]
+        var requests: [SyncRequest]
         /// Whether it is a change set: v2 takes changes in change sets only.
         var isSet: Bool
     }
@@ -22,10 +22,10 @@ struct ServiceBatch {
     /// The service's answer to a unit.
     enum Answer {
         /// Each request's own answer.
-        case each([Response])
+        case each([SyncResponse])
         /// The one refusal of a change set that failed, and the index of its request, if the service names it; also the
         /// requests that the service reports as merely skipped.
-        case failed(Response, at: Int?, skipped: Set<Int> = [])
+        case failed(SyncResponse, at: Int?, skipped: Set<Int> = [])
         /// No answer: the service stopped before this unit.
         case none
     }
@@ -52,12 +52,12 @@ struct ServiceBatch {
         }
     }
 
-    private func fields(of request: Request) -> [HTTPField] {
+    private func fields(of request: SyncRequest) -> [HTTPField] {
         request.head.headerFields.filter { !Self.ofBatch.contains($0.name.canonicalName) }
     }
 
     /// Returns the address below the service's root.
-    private func url(of request: Request) -> String {
+    private func url(of request: SyncRequest) -> String {
         let path = request.head.path ?? "/"
         return String(path.hasPrefix(root + "/") ? path.dropFirst(root.utf8.count + 1) : path[...])
     }
@@ -65,9 +65,9 @@ struct ServiceBatch {
     // MARK: Writing
 
     /// Returns the body, and its media type.
-    func body() -> (body: Body, type: String) {
+    func body() -> (body: MessageBody, type: String) {
         switch form {
-        case .json: (Body(json: ["requests": JSON(zip(units, names).flatMap(json))]), "application/json")
+        case .json: (MessageBody(json: ["requests": JSON(zip(units, names).flatMap(json))]), "application/json")
         case .multipart: multipart()
         }
     }
@@ -80,7 +80,7 @@ struct ServiceBatch {
         }
     }
 
-    private func multipart() -> (body: Body, type: String) {
+    private func multipart() -> (body: MessageBody, type: String) {
         let messages = units.map { $0.requests.map(message) }
         func writer(_ kind: String) -> MultipartWriter {
             var number = -1
@@ -100,10 +100,10 @@ struct ServiceBatch {
                 for (message, name) in named { batch.add(message, id: name) }
             }
         }
-        return (Body(bytes: batch.body), batch.type)
+        return (MessageBody(bytes: batch.body), batch.type)
     }
 
-    private func message(of request: Request) -> [UInt8] {
+    private func message(of request: SyncRequest) -> [UInt8] {
         let body = request.body.bytes
         return MultipartWriter.message(
             "\(request.head.method.rawValue) \(url(of: request)) HTTP/1.1", fields(of: request), body,
@@ -116,7 +116,7 @@ struct ServiceBatch {
     ///
     /// - Throws: ``SluiceError`` of code `brokenProtocol` for an answer that does not fit the batch: it is then unknown
     ///   which changes were carried out.
-    func answers(in response: Response) throws(SluiceError) -> [Answer] {
+    func answers(in response: SyncResponse) throws(SluiceError) -> [Answer] {
         if let boundary = MultipartReader.boundary(response.head.headerFields[.contentType]) {
             return try matched(try MultipartAnswers.read(response.body.bytes, boundary: boundary))
         }
@@ -197,16 +197,16 @@ struct ServiceBatch {
     /// Returns a set's answers by their Content-ID, as they may stand in any order; in the order of the requests if the
     /// service does not repeat it.
     private func ordered(
-        _ replies: [(id: String?, response: Response)], _ names: [String]
-    ) throws(SluiceError) -> [Response] {
+        _ replies: [(id: String?, response: SyncResponse)], _ names: [String]
+    ) throws(SluiceError) -> [SyncResponse] {
         let ids = replies.compactMap(\.id)
         guard Set(ids) == Set(names), ids.count == names.count else { return replies.map(\.response) }
         return names.compactMap { name in replies.first { $0.id == name }?.response }
     }
 
     /// Assigns the answers of a JSON document to units by their ids.
-    private func matched(_ elements: [(id: String?, response: Response?)]) throws(SluiceError) -> [Answer] {
-        var byName: [String: Response] = [:]
+    private func matched(_ elements: [(id: String?, response: SyncResponse?)]) throws(SluiceError) -> [Answer] {
+        var byName: [String: SyncResponse] = [:]
         for (id, response) in elements {
             guard let id, let response else { throw Self.broken("has an answer without its id or status") }
             guard byName.updateValue(response, forKey: id) == nil else {

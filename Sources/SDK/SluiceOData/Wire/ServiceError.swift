@@ -9,18 +9,18 @@ internal import SluiceWire
 /// A refusal that ends a whole operation and answers all of it: the service is unavailable, requires a login, or asks
 /// to wait. The waiting caller tries again by its own rules.
 struct ServiceRefusal: Error {
-    let response: Response
+    let response: SyncResponse
 
     /// Nil for an answer about the requested content.
     ///
     /// - Parameter resource: the request's other target than rows, for readers of the refusal.
-    init?(_ response: Response, to resource: String? = nil) {
+    init?(_ response: SyncResponse, to resource: String? = nil) {
         guard response.status == 403 || AnswerStatus.isPassing(response.status) || response.status >= 500 else {
             return nil
         }
         var response = response
         if let resource {
-            response.body = Body(json: ["error": JSON("\(resource): \(ServerMessage.text(of: response))")])
+            response.body = MessageBody(json: ["error": JSON("\(resource): \(ServerMessage.text(of: response))")])
         }
         self.response = response
     }
@@ -36,7 +36,7 @@ enum ServiceError {
 
     /// Returns the body of a refusal in the form that the client reads, `{"error": …, "code": …}`; nil if it has no
     /// message.
-    static func document(_ body: Body) -> JSON? {
+    static func document(_ body: MessageBody) -> JSON? {
         let bytes = body.bytes
         guard !bytes.isEmpty, bytes.count <= longest else { return nil }
         if let json = try? body.json {

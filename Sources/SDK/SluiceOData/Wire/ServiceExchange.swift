@@ -36,9 +36,9 @@ final class ServiceExchange: Sendable {
 
     /// Returns a request to the service with the header fields of the original one.
     func request(
-        _ method: HTTPRequest.Method, _ path: String, for origin: Request, fields: [(String, String)] = [],
+        _ method: HTTPRequest.Method, _ path: String, for origin: SyncRequest, fields: [(String, String)] = [],
         body: JSON? = nil
-    ) -> Request {
+    ) -> SyncRequest {
         var head = HTTPRequest(method: method, scheme: endpoint.scheme, authority: endpoint.authority, path: path)
         for field in origin.head.headerFields where !Self.replaced.contains(field.name.canonicalName) {
             head.headerFields.append(field)
@@ -48,7 +48,7 @@ final class ServiceExchange: Sendable {
         for (name, value) in version.headers + fields {
             if let name = HTTPField.Name(name) { head.headerFields[name] = value }
         }
-        var request = Request(head, body: body.map { Body(json: $0) } ?? .empty)
+        var request = SyncRequest(head, body: body.map { MessageBody(json: $0) } ?? .empty)
         request.context = origin.context
         return request
     }
@@ -74,7 +74,7 @@ final class ServiceExchange: Sendable {
     }
 
     /// Sends a request. The body of a refusal becomes JSON with the service's message, in any format.
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         var (response, used) = try await passed(request)
         let isChange = request.head.method != .get && request.head.method != .head
         if isChange, response.status == 403, Self.wantsToken(response) {
@@ -86,10 +86,10 @@ final class ServiceExchange: Sendable {
     }
 
     /// Returns a refusal with the service's message as JSON.
-    func told(_ response: Response) -> Response {
+    func told(_ response: SyncResponse) -> SyncResponse {
         guard response.status >= 400 else { return response }
         var response = response
-        if let document = ServiceError.document(response.body) { response.body = Body(json: document) }
+        if let document = ServiceError.document(response.body) { response.body = MessageBody(json: document) }
         response.body = given.hiding(response.body)
         // Another client holds a lock for a while (RFC 4918, section 11.3): the same request may succeed later.
         if response.status == 423 { response.head.status = .serviceUnavailable }
@@ -98,17 +98,17 @@ final class ServiceExchange: Sendable {
 
     private static let csrf = HTTPField.Name("X-CSRF-Token")
 
-    private static func wantsToken(_ response: Response) -> Bool {
+    private static func wantsToken(_ response: SyncResponse) -> Bool {
         csrf.flatMap { response.head.headerFields[$0] }?.lowercased() == "required"
     }
 
     /// Sends a request to another origin. The service's cookies and tokens are not sent there, and those of that origin
     /// are not kept.
-    func passedElsewhere(_ request: Request) async throws -> Response { try await inner.send(request) }
+    func passedElsewhere(_ request: SyncRequest) async throws -> SyncResponse { try await inner.send(request) }
 
     /// Sends a request unchanged except for the service's cookies and token, and returns the token that went with it: by
     /// the time of the answer another task may have fetched the next one.
-    private func passed(_ request: Request) async throws -> (response: Response, token: String?) {
+    private func passed(_ request: SyncRequest) async throws -> (response: SyncResponse, token: String?) {
         var request = request
         let (token, cookies) = state.withLock { ($0.token, $0.cookies) }
         if !cookies.isEmpty {
@@ -135,7 +135,7 @@ final class ServiceExchange: Sendable {
         given.note(head)
     }
 
-    private func keepCookies(of response: Response) {
+    private func keepCookies(of response: SyncResponse) {
         let fields = response.head.headerFields[values: .setCookie]
         guard !fields.isEmpty else { return }
         state.withLock { state in
@@ -157,7 +157,7 @@ final class ServiceExchange: Sendable {
     }
 
     /// Returns a token other than the refused one; nil if the service gives none.
-    private func freshToken(insteadOf used: String?, for request: Request) async throws -> String? {
+    private func freshToken(insteadOf used: String?, for request: SyncRequest) async throws -> String? {
         @Sendable func known() -> String? { state.withLock { $0.token }.flatMap { $0 == used ? nil : $0 } }
         if let token = known() { return token }
         func fetched() async throws -> String? {
@@ -171,10 +171,10 @@ final class ServiceExchange: Sendable {
         return token == used && token != nil ? try await fetched() : token
     }
 
-    private func fetchToken(for request: Request) async throws -> String? {
+    private func fetchToken(for request: SyncRequest) async throws -> String? {
         // With the slash at the end: some services redirect without it, and the token is lost.
         var fetch = self.request(.get, endpoint.path + "/", for: request, fields: [("X-CSRF-Token", "Fetch")])
-        fetch.context = RequestContext(source: request.context.source, limits: request.context.limits)
+        fetch.context = SyncRequest.Context(source: request.context.source, limits: request.context.limits)
         let response = try await passed(fetch).response
         let token = Self.csrf.flatMap { response.head.headerFields[$0] }
             .flatMap { $0.isEmpty || $0.lowercased() == "required" ? nil : $0 }

@@ -32,7 +32,7 @@ struct ServiceFilterPrinter: Sendable {
     }
 
     /// Returns a path of properties, in v4 perhaps with a collection function at its end.
-    private func path(_ path: QueryPath) throws(SluiceError) -> String {
+    private func path(_ path: TableQuery.Path) throws(SluiceError) -> String {
         var parts: [String] = []
         switch path.root {
         case .record: break
@@ -55,7 +55,7 @@ struct ServiceFilterPrinter: Sendable {
         return parts.joined(separator: "/")
     }
 
-    private func unsupported(_ path: QueryPath) -> SluiceError {
+    private func unsupported(_ path: TableQuery.Path) -> SluiceError {
         SluiceError(
             .unsupported, "the service is not asked for \(QueryExpression.path(path).odata(.v4))", table: set.name)
     }
@@ -67,7 +67,7 @@ struct ServiceFilterPrinter: Sendable {
         return try self.literal(literal, type: type)
     }
 
-    private func call(_ function: QueryFunction, _ arguments: [QueryExpression]) throws(SluiceError) -> String {
+    private func call(_ function: TableQuery.Function, _ arguments: [QueryExpression]) throws(SluiceError) -> String {
         var texts: [String] = []
         for argument in arguments { texts.append(try text(of: argument)) }
         switch (function, version) {
@@ -86,7 +86,7 @@ struct ServiceFilterPrinter: Sendable {
         return name.text
     }
 
-    private func literal(_ literal: QueryLiteral, type: EdmPrimitive?) throws(SluiceError) -> String {
+    private func literal(_ literal: TableQuery.Literal, type: EdmPrimitive?) throws(SluiceError) -> String {
         if let type, let plain = literal.plain(as: type) {
             guard let text = EdmLiteral.text(of: plain, type: type, version: version) else {
                 throw refusal("a constant is no \(type.rawValue)")

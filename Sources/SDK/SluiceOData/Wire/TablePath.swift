@@ -17,7 +17,7 @@ enum TablePath: Hashable {
     /// `api/…`, or any other path: the address below the service's root, with its query.
     case other(String)
 
-    init(_ request: Request, endpoint: Endpoint) {
+    init(_ request: SyncRequest, endpoint: Endpoint) {
         let path = request.head.path ?? "/"
         let base = path.prefix { $0 != "?" }
         guard base.hasPrefix(endpoint.path) else {

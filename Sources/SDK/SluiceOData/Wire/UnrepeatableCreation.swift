@@ -28,13 +28,13 @@ struct UnrepeatableCreation {
     /// Returns the answer with the record under the id that is its key.
     ///
     /// - Throws: ``SluiceError`` of code `maybeApplied` if it may have taken effect and that cannot be found out.
-    func answer() async throws -> Response {
+    func answer() async throws -> SyncResponse {
         let isRepeatable = isRepeatable
         if change.request.context.mayBeApplied, !isRepeatable {
             throw unknown("it was sent before, and its answer was lost")
         }
         change.note(sent)
-        let response: Response
+        let response: SyncResponse
         do {
             response = try await change.exchange.send(sent.request)
         } catch let error as SluiceError where error.cause is RequestNotSent || error.code == .cancelled {
@@ -57,7 +57,7 @@ struct UnrepeatableCreation {
 
     /// Whether the service may have created the row although it reports a failure. A service that sends `Retry-After`
     /// has not begun.
-    private static func mayBeDone(_ response: Response) -> Bool {
+    private static func mayBeDone(_ response: SyncResponse) -> Bool {
         if response.status == 503, response.head.headerFields[.retryAfter] != nil { return false }
         return response.status == 408 || response.status >= 500
     }
@@ -66,7 +66,7 @@ struct UnrepeatableCreation {
     ///
     /// - Throws: ``SluiceError`` of code `maybeApplied` if the answer does not show which one it is, or shows another one
     ///   than was sent.
-    func made(_ response: Response) async throws -> Response {
+    func made(_ response: SyncResponse) async throws -> SyncResponse {
         if let record = try? change.reader.record(in: response), let id = record["id"]?.textID {
             try check(record, id, status: response.status)
             return answer(record, id, like: response, 201)
@@ -97,7 +97,7 @@ struct UnrepeatableCreation {
         guard isSent else { throw unknown("the service answered with another row, \(id)", status: status) }
     }
 
-    private func answer(_ record: JSON, _ id: RecordID, like response: Response, _ status: Int) -> Response {
+    private func answer(_ record: JSON, _ id: RecordID, like response: SyncResponse, _ status: Int) -> SyncResponse {
         let key = change.set.singleKey.flatMap { record[$0.name] } ?? JSON(id)
         change.request.context.noteCreated?(nil, .assigned(id, key))
         return ODataTransport.response(status, record, like: response)
@@ -113,7 +113,7 @@ struct UnrepeatableCreation {
 
 extension RowChange {
     /// Converts the service's answer to a part of a batch. A failed read afterwards does not undo it.
-    func settledInBatch(_ sent: Sent, _ response: Response) async -> Response {
+    func settledInBatch(_ sent: Sent, _ response: SyncResponse) async -> SyncResponse {
         do {
             return try await settled(sent, response)
         } catch let error as SluiceError where error.code == .maybeApplied {
@@ -126,7 +126,7 @@ extension RowChange {
 
     /// Answers such a creation in a batch. It is sent by itself, before the batch, because a lost answer would leave
     /// its outcome open. A failure is returned as an answer too, so that the others' answers are not lost.
-    func aloneInBatch(_ path: TablePath) async -> Response {
+    func aloneInBatch(_ path: TablePath) async -> SyncResponse {
         do {
             return try await answer(path)
         } catch let error as SluiceError where error.code == .maybeApplied {

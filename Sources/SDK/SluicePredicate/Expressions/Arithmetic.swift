@@ -38,7 +38,7 @@ extension PredicateExpressions.FloatDivision: TranslatableExpression {
         var dividend = try translator.value(lhs)
         let divisor = try translator.value(rhs)
         // A record may hold 7.0 as 7, and between integers queries divide without a fraction.
-        if !Self.isReal(dividend) && !Self.isReal(divisor), let one = JSONNumber(1.0) {
+        if !Self.isReal(dividend) && !Self.isReal(divisor), let one = JSON.Number(1.0) {
             dividend = .binary(.mul, dividend, .literal(.number(one)))
         }
         return .expression(.binary(.div, dividend, divisor))

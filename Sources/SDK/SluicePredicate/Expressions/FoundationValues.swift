@@ -68,7 +68,7 @@ extension Decimal: JSONSingleValue {
         self = value
     }
 
-    package var json: JSON? { JSONNumber(text: description).map { JSON($0) } }
+    package var json: JSON? { JSON.Number(text: description).map { JSON($0) } }
 }
 
 /// In small letters, as servers and this library generate ids; Foundation writes capitals.

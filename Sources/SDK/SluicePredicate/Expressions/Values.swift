@@ -36,15 +36,13 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         case .value(let value):
             guard let value = value as? Root.Output else { throw PredicateRefusal.error(of: path) }
             return .value(value[keyPath: keyPath])
-        case .record: return translator.column(path).map { .column($0, path) } ?? .path(path)
+        case .record: return translator.column([path]).map { .column($0, [path]) } ?? .path([path])
         case .path(let outer), .column(_, let outer):
-            if let whole = outer.appending(path: path), let column = translator.column(whole) {
-                return .column(column, whole)
-            }
+            if let column = translator.column(outer + [path]) { return .column(column, outer + [path]) }
         default: break
         }
         if let part = try Self.part(path, of: operand, translator) { return .expression(part) }
-        if case .path(let outer) = operand, let whole = outer.appending(path: path) { return .path(whole) }
+        if case .path(let outer) = operand { return .path(outer + [path]) }
         throw PredicateRefusal.error(of: path)
     }
 
@@ -55,7 +53,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         if case .path = operand { return nil }
         if path == \String.count { return .call(.length, [try translator.value(operand)]) }
         if path == \String.isEmpty {
-            return .binary(.eq, .call(.length, [try translator.value(operand)]), .literal(.number(JSONNumber(0))))
+            return .binary(.eq, .call(.length, [try translator.value(operand)]), .literal(.number(JSON.Number(0))))
         }
         return nil
     }
@@ -71,12 +69,18 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
             return .expression(try translator.isWithin(lower, upper, includesUpper, element))
         case .value(let value):
             guard !(value is any StringProtocol), let values = value as? any Sequence else { break }
-            var literals: [QueryLiteral] = []
+            var literals: [TableQuery.Literal] = []
             for value in values.map({ $0 as Any }) { literals.append(try PredicateConstant.literal(value)) }
             return .expression(
                 literals.isEmpty ? .literal(.bool(false)) : .membership(try translator.value(element), literals))
         case let text where LHS.Output.self == String.self:
             return .expression(.call(.contains, [try translator.value(text), try translator.value(element)]))
+        // A list of the record's: `tags/any(e:e eq 'new')`.
+        case .column(let name, _):
+            let item = TableQuery.Path(.variable("e"), [])
+            let found = TableQuery.Lambda("e", .binary(.eq, .path(item), try translator.value(element)))
+            let steps = name.operandSteps + [.any(found)]
+            return .expression(.path(TableQuery.Path(.record, steps)))
         default: break
         }
         throw PredicateRefusal.error("contains(_:) of a \(LHS.Output.self) that is no list of constants")

@@ -141,7 +141,7 @@ struct RecordPageBinder {
         case (.string, .string), (.date, .string): try bindText(parameter, token)
         case (.boolean, .bool): try statement.bind(parameter, Int64(token.flag ? 1 : 0))
         case (.integer, .number), (.real, .number):
-            switch JSONNumber(valid: source(token), hasFraction: token.flag).storage {
+            switch JSON.Number(valid: source(token), hasFraction: token.flag).storage {
             case .int(let value) where type == .integer: try statement.bind(parameter, value)
             case .int(let value) where RecordColumns.exactIntegers.contains(value):
                 try statement.bind(parameter, Double(value))

@@ -9,7 +9,7 @@ extension RecordTable {
     ) throws {
         let names = (["id"] + columns).map { SQLDialect.sqlite.quoted($0.text) }.joined(separator: ", ")
         var sql = SQLText("SELECT \(names) FROM \(quotedStorage)")
-        sql.append(try condition(Query(schema.name, filter: filter)))
+        sql.append(try condition(TableQuery(schema.name, filter: filter)))
         sql.append(" ORDER BY \"id\"")
         let statement = try connection.statement(sql.text)
         defer { statement.reset() }

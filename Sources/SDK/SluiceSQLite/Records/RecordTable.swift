@@ -157,7 +157,7 @@ package final class RecordTable: Sendable {
     }
 
     /// Removes the records that match the query's filter, and returns their number.
-    package func delete(matching query: Query, on connection: SQLiteConnection) throws -> Int {
+    package func delete(matching query: TableQuery, on connection: SQLiteConnection) throws -> Int {
         let condition = try condition(query)
         try connection.run("DELETE FROM \(quotedStorage)" + condition.text, condition.values)
         return connection.changes
@@ -201,7 +201,7 @@ package final class RecordTable: Sendable {
     }
 
     /// Returns the records that match, in the query's order, with `skip`, `top` and `select` applied.
-    package func records(matching query: Query, on connection: SQLiteConnection) throws -> [JSON] {
+    package func records(matching query: TableQuery, on connection: SQLiteConnection) throws -> [JSON] {
         var records: [JSON] = []
         try forEach(query, on: connection) { record, _ in
             records.append(record)
@@ -213,7 +213,7 @@ package final class RecordTable: Sendable {
     /// Walks over the records that match, in the query's order, with `skip`, `top` and `select` applied, until `body`
     /// returns false. It gets each with its size in the file in bytes.
     package func forEach(
-        _ query: Query, on connection: SQLiteConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
+        _ query: TableQuery, on connection: SQLiteConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
     ) throws {
         let chosen = chosen(query.select)
         let sql = try selection(query, chosen)
@@ -221,7 +221,7 @@ package final class RecordTable: Sendable {
         defer { statement.reset() }
         try statement.bind(sql.values)
         while try statement.step() {
-            let record = QueryEvaluator.selecting(query.select, from: try chosen.record(statement))
+            let record = TableQuery.Evaluator.selecting(query.select, from: try chosen.record(statement))
             guard try body(record, statement.rowBytes) else { return }
         }
     }
@@ -235,7 +235,7 @@ package final class RecordTable: Sendable {
     }
 
     /// Returns the statement that reads the query's records, with the columns of ``record(_:)``.
-    func selection(_ query: Query, _ chosen: RecordTable? = nil) throws -> SQLText {
+    func selection(_ query: TableQuery, _ chosen: RecordTable? = nil) throws -> SQLText {
         var sql = SQLText((chosen ?? self).selectSQL)
         sql.append(try condition(query))
         sql.append(" ORDER BY ")
@@ -250,18 +250,18 @@ package final class RecordTable: Sendable {
     }
 
     /// Returns the number of records that match the query's filter.
-    package func count(matching query: Query, on connection: SQLiteConnection) throws -> Int {
+    package func count(matching query: TableQuery, on connection: SQLiteConnection) throws -> Int {
         let condition = try condition(query)
         return Int(try connection.integer("SELECT count(*) FROM \(quotedStorage)" + condition.text, condition.values))
     }
 
     /// Returns ` WHERE …`, or nothing if the query has no filter.
-    func condition(_ query: Query) throws -> SQLText {
+    func condition(_ query: TableQuery) throws -> SQLText {
         // Refuses an invalid filter, by the one rule for every store.
         if let related = query.related {
-            _ = try QueryEvaluator(query, schema: related.main, relations: related)
+            _ = try TableQuery.Evaluator(query, schema: related.main, relations: related)
         } else {
-            _ = try QueryEvaluator(query, schema: schema)
+            _ = try TableQuery.Evaluator(query, schema: schema)
         }
         guard let filter = query.filter else { return SQLText() }
         var sql = SQLText(" WHERE ")
@@ -269,7 +269,7 @@ package final class RecordTable: Sendable {
         return sql
     }
 
-    private func printer(_ query: Query) throws -> SQLQueryPrinter {
+    private func printer(_ query: TableQuery) throws -> SQLQueryPrinter {
         guard let related = query.related else {
             return SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: Self.extra)
         }

@@ -82,7 +82,7 @@ package struct RecordText {
     ///   - bytes: the largest size of all records in bytes; the first is written even if it is larger.
     /// - Returns: the number of records written, and whether there are more.
     package mutating func append(
-        _ query: Query, most: Int, bytes: Int, to output: inout [UInt8], on connection: SQLiteConnection
+        _ query: TableQuery, most: Int, bytes: Int, to output: inout [UInt8], on connection: SQLiteConnection
     ) throws -> (count: Int, hasMore: Bool) {
         let sql = try table.selection(query)
         let statement = try connection.statement(sql.text)

@@ -13,7 +13,7 @@ extension SQLiteStore {
                 StoreInfo.Table(
                     name: schema.name,
                     records: try connection.catalog.table(schema.name)?.count(
-                        matching: Query(schema.name), on: connection) ?? 0,
+                        matching: TableQuery(schema.name), on: connection) ?? 0,
                     columns: schema.columns.count, indexes: schema.indexes.count, isOwn: own.contains(schema.name))
             }
             let cipher = connection.isEncrypted ? connection.cipherVersion : ""

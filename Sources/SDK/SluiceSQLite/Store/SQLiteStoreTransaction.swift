@@ -56,12 +56,12 @@ final class SQLiteStoreTransaction: StoreWriter {
         try inTable(table) { try connection.catalog.table(table)?.record(id, on: connection) }
     }
 
-    func records(matching query: Query) throws -> [JSON] {
+    func records(matching query: TableQuery) throws -> [JSON] {
         try inTable(query.table) {
             if let table = connection.catalog.table(query.table) {
                 return try table.records(matching: query, on: connection)
             }
-            _ = try QueryEvaluator(query, schema: nil)
+            _ = try TableQuery.Evaluator(query, schema: nil)
             return []
         }
     }
@@ -71,25 +71,25 @@ final class SQLiteStoreTransaction: StoreWriter {
     ) throws -> [JSON] {
         try inTable(table) {
             try connection.catalog.table(table)?.records(where: texts, orderedBy: order, on: connection)
-                ?? records(matching: Query(table, where: texts, orderedBy: order))
+                ?? records(matching: TableQuery(table, where: texts, orderedBy: order))
         }
     }
 
     func largest(_ column: PropertyName, in table: String) throws -> Int64? {
         try inTable(table) {
             guard let stored = connection.catalog.table(table), stored.schema.column(column)?.type == .integer else {
-                return try records(matching: Query(largest: column, in: table)).first?[column]?.int
+                return try records(matching: TableQuery(largest: column, in: table)).first?[column]?.int
             }
             return try stored.largest(column, on: connection)
         }
     }
 
-    func count(matching query: Query) throws -> Int {
+    func count(matching query: TableQuery) throws -> Int {
         try inTable(query.table) {
             if let table = connection.catalog.table(query.table) {
                 return try table.count(matching: query, on: connection)
             }
-            _ = try QueryEvaluator(query, schema: nil)
+            _ = try TableQuery.Evaluator(query, schema: nil)
             return 0
         }
     }
@@ -122,12 +122,12 @@ final class SQLiteStoreTransaction: StoreWriter {
         try inTable(table) { try connection.catalog.table(table)?.delete(ids, on: connection) }
     }
 
-    func delete(matching query: Query) throws -> Int {
+    func delete(matching query: TableQuery) throws -> Int {
         try inTable(query.table) {
             if let table = connection.catalog.table(query.table) {
                 return try table.delete(matching: query, on: connection)
             }
-            _ = try QueryEvaluator(query, schema: nil)
+            _ = try TableQuery.Evaluator(query, schema: nil)
             return 0
         }
     }

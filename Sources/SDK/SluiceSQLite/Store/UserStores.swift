@@ -119,7 +119,7 @@ public actor UserStores {
     /// held.
     private static func destroy(_ store: SQLiteStore, at path: String, _ unsent: Unsent) async throws {
         try await store.write { writer in
-            let count = try writer.count(matching: Query(TableOperation.schema.name))
+            let count = try writer.count(matching: TableQuery(TableOperation.schema.name))
             guard unsent == .discard || count == 0 else {
                 throw SluiceError(
                     .operationsPending, "\(count.counted("change")) not sent; send or discard first")

@@ -55,7 +55,7 @@ struct OperationDocument {
             SluiceError(.invalidRecord, "line \(line) is no operation that can be imported: \(reason)")
         }
         let json: JSON
-        do throws(JSONParseError) { json = try JSON(parsing: Array(text.utf8)) } catch {
+        do throws(JSON.ParseError) { json = try JSON(parsing: Array(text.utf8)) } catch {
             throw refuse("it is not JSON")
         }
         guard json["sluice"]?.string == Self.name, json["format"]?.int == Self.format else {

@@ -9,8 +9,8 @@ struct OperationImport {
     let store: any StoreWriter
     let queue: QueueWriter
 
-    func carryOut(_ documents: [OperationDocument]) throws -> QueueImport {
-        var result = QueueImport()
+    func carryOut(_ documents: [OperationDocument]) throws -> TableOperation.Import {
+        var result = TableOperation.Import()
         var new: [OperationDocument] = []
         var ids: Set<String> = []
         var knownGroups: Set<String> = []
@@ -158,10 +158,12 @@ struct OperationImport {
     private static func mark(_ id: String) -> RecordID { "import-\(id)" }
 }
 
-/// The outcome of an import.
-public struct QueueImport: Sendable, Hashable {
-    /// The number of operations added to the queue.
-    public var imported = 0
-    /// The number of operations that were imported before, or are in the queue already.
-    public var skipped = 0
+extension TableOperation {
+    /// The outcome of an import.
+    public struct Import: Sendable, Hashable {
+        /// The number of operations added to the queue.
+        public var imported = 0
+        /// The number of operations that were imported before, or are in the queue already.
+        public var skipped = 0
+    }
 }

@@ -33,7 +33,7 @@ package struct StoreConsistency {
         return check.problems
     }
 
-    private func rows(_ schema: TableSchema) throws -> [JSON] { try reader.records(matching: Query(schema.name)) }
+    private func rows(_ schema: TableSchema) throws -> [JSON] { try reader.records(matching: TableQuery(schema.name)) }
 
     private mutating func lookAtQueue() throws {
         var records: [RecordID: [TableOperation]] = [:]

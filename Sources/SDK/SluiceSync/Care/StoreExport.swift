@@ -13,7 +13,7 @@ internal import SluiceBase
 /// does.
 public struct StoreExport: Sendable {
     /// The content to leave out.
-    public var redactions: [StoreRedaction]
+    public var redactions: [StoreExport.Redaction]
     /// Whether the export is a prefilled store for other devices: it has cursors without their user and server, and no
     /// history of this device. Such a store continues by delta from this one's position.
     public var isPrefilled: Bool
@@ -29,7 +29,7 @@ public struct StoreExport: Sendable {
     }
 
     /// An export of everything.
-    public init(redactions: [StoreRedaction] = [], isPrefilled: Bool = false) {
+    public init(redactions: [StoreExport.Redaction] = [], isPrefilled: Bool = false) {
         self.redactions = redactions
         self.isPrefilled = isPrefilled
     }
@@ -55,7 +55,7 @@ public struct StoreExport: Sendable {
                     .invalidArgument, "the store has no such table, so nothing of it can be left out",
                     table: redaction.table)
             }
-            if isPrefilled, try reader.count(matching: Query(TableOperation.schema.name)) > 0 {
+            if isPrefilled, try reader.count(matching: TableQuery(TableOperation.schema.name)) > 0 {
                 throw SluiceError(
                     .operationsPending,
                     "changes wait in the queue: push or discard them before the store is for others")
@@ -92,7 +92,7 @@ public struct StoreExport: Sendable {
     /// Checks that each query has one cursor, since a prefilled store keeps one, regardless of the user.
     private static func checkOwners(_ reader: any StoreReader) throws {
         var owners: Set<RecordID> = []
-        for cursor in try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:)) {
+        for cursor in try reader.records(matching: TableQuery(Cursor.schema.name)).compactMap(Cursor.init(record:)) {
             guard owners.insert(cursor.owner.ofNobody.id).inserted else {
                 throw SluiceError(
                     .invalidArgument,

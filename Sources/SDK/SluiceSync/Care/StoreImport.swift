@@ -99,7 +99,7 @@ public struct StoreImport: Sendable {
     private static func checkEmpty(_ store: any StoreReader) throws {
         let notes = [LeaseRecord.schema.name, MigrationNote.schema.name, LocalOnly.schema.name]
         for table in try store.tables() where !notes.contains(table.name) {
-            if try store.count(matching: Query(table.name)) > 0 {
+            if try store.count(matching: TableQuery(table.name)) > 0 {
                 throw SluiceError(
                     .recordExists, "the store is not empty: an export is read into a new one", table: table.name)
             }

@@ -5,7 +5,7 @@ enum StoreLines {
     static let name = "store"
     static let format: Int64 = 1
 
-    static func head(_ tables: [TableSchema], _ redactions: [StoreRedaction]) -> JSON {
+    static func head(_ tables: [TableSchema], _ redactions: [StoreExport.Redaction]) -> JSON {
         var head: JSON = [
             "sluice": JSON(name), "format": JSON(format),
             "tables": JSON(
@@ -36,7 +36,7 @@ enum StoreLines {
                 SluiceError(.invalidRecord, "line \(number) is no line of an export: \(reason)")
             }
             let json: JSON
-            do throws(JSONParseError) { json = try JSON(parsing: Array(text.utf8)) } catch {
+            do throws(JSON.ParseError) { json = try JSON(parsing: Array(text.utf8)) } catch {
                 throw refuse("it is not JSON")
             }
             if let rows = json["end"]?.int {

@@ -97,7 +97,7 @@ struct StoreMigrator {
         let queue = QueueReader(store)
         if table.hasSameBytes(as: name) { return }
         guard try held != nil || !queue.all(in: table).isEmpty else { return }
-        guard try store.count(matching: Query(name)) == 0, try queue.all(in: name).isEmpty else {
+        guard try store.count(matching: TableQuery(name)) == 0, try queue.all(in: name).isEmpty else {
             throw SluiceError(.recordExists, "the table \(name) has records already", table: table)
         }
         if let held {
@@ -160,7 +160,7 @@ struct StoreMigrator {
         }
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         for schema in [RecordState.schema, UnansweredSend.schema, QuarantinedRow.schema, ChangeStamps.schema] {
-            _ = try store.delete(matching: Query(schema.name, filter: ofTable))
+            _ = try store.delete(matching: TableQuery(schema.name, filter: ofTable))
         }
         try store.drop(table)
         try LocalOnly(store).forgetting(table).write(to: store)

@@ -1,33 +1,35 @@
 internal import SluiceBase
 
-/// The content that an export leaves out: all content of a table's records, or one property of them.
-///
-/// It applies to every copy of such a record in the store: the table itself, the queue and its sent bodies, bases, the
-/// audit, rows in quarantine. Ids, kinds, states and times stay, so that an export still shows the waiting operations.
-public struct StoreRedaction: Sendable, Hashable {
-    /// The table.
-    public var table: String
-    /// The property; nil for all of them except the id.
-    public var property: String?
-
-    /// A redaction.
-    public init(table: String, property: String? = nil) {
-        self.table = table
-        self.property = property
-    }
-
-    /// Reads `table` or `table.property`.
+extension StoreExport {
+    /// The content that an export leaves out: all content of a table's records, or one property of them.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument`.
-    public init(_ text: String) throws {
-        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard let table = parts.first, !parts.contains("") else {
-            throw SluiceError(.invalidArgument, "what to leave out is written as TABLE or TABLE.PROPERTY")
-        }
-        self.init(table: table, property: parts.count > 1 ? parts[1] : nil)
-    }
+    /// It applies to every copy of such a record in the store: the table itself, the queue and its sent bodies, bases, the
+    /// audit, rows in quarantine. Ids, kinds, states and times stay, so that an export still shows the waiting operations.
+    public struct Redaction: Sendable, Hashable {
+        /// The table.
+        public var table: String
+        /// The property; nil for all of them except the id.
+        public var property: String?
 
-    var text: String { property.map { "\(table).\($0)" } ?? table }
+        /// A redaction.
+        public init(table: String, property: String? = nil) {
+            self.table = table
+            self.property = property
+        }
+
+        /// Reads `table` or `table.property`.
+        ///
+        /// - Throws: ``SluiceError`` of code `invalidArgument`.
+        public init(_ text: String) throws {
+            let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let table = parts.first, !parts.contains("") else {
+                throw SluiceError(.invalidArgument, "what to leave out is written as TABLE or TABLE.PROPERTY")
+            }
+            self.init(table: table, property: parts.count > 1 ? parts[1] : nil)
+        }
+
+        var text: String { property.map { "\(table).\($0)" } ?? table }
+    }
 }
 
 /// Removes the redacted content from the store's rows.
@@ -39,7 +41,7 @@ struct StoreRedactor: Sendable {
     private let whole: Set<ExactName>
     private var properties: [ExactName: Set<PropertyName>] = [:]
 
-    init(_ redactions: [StoreRedaction]) {
+    init(_ redactions: [StoreExport.Redaction]) {
         whole = Set(redactions.filter { $0.property == nil }.map { ExactName($0.table) })
         for case let (table, property?) in redactions.map({ ($0.table, $0.property) }) {
             properties[ExactName(table), default: []].insert(PropertyName(property))

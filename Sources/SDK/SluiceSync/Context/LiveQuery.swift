@@ -8,13 +8,13 @@ internal import SluiceWire
 /// table. Several commits that come while nobody reads lead to one run.
 ///
 /// ```swift
-/// for try await update in todos.observe(Query("todos", order: [.init("text")])) {
+/// for try await update in todos.observe(TableQuery("todos", order: [.init("text")])) {
 ///     print(update.records.count, "todos")
 /// }
 /// ```
 public struct LiveQuery<Record: Codable & Sendable>: AsyncSequence, Sendable {
     let table: SyncTable<Record>
-    let query: Query
+    let query: TableQuery
 
     /// One result of the query.
     public struct Update: Sendable {
@@ -29,14 +29,14 @@ public struct LiveQuery<Record: Codable & Sendable>: AsyncSequence, Sendable {
     /// Reads the results.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let table: SyncTable<Record>
-        private let query: Query
+        private let query: TableQuery
         private let watch: TableWatch
         /// The former result, and the part of it that fits the type.
         private var former: (all: [JSON], fitting: [JSON])?
         /// Whether a commit has not been read yet: before the first result, or after a read that failed.
         private var isDue = true
 
-        fileprivate init(_ table: SyncTable<Record>, _ query: Query) {
+        fileprivate init(_ table: SyncTable<Record>, _ query: TableQuery) {
             (self.table, self.query) = (table, query)
             watch = TableWatch(table.context)
         }
@@ -89,7 +89,7 @@ extension SyncTable {
     ///
     /// - Parameter query: its table is replaced by this one, and its `select` counts for JSON alone; nil means all
     ///   records.
-    public func observe(_ query: Query? = nil) -> LiveQuery<Record> {
+    public func observe(_ query: TableQuery? = nil) -> LiveQuery<Record> {
         var query = reading(query)
         if !query.select.isEmpty, !query.select.contains("id") { query.select.append("id") }
         return LiveQuery(table: self, query: query)

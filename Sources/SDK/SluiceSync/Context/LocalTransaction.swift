@@ -48,7 +48,7 @@ public struct LocalTransaction {
     /// Returns the records that match, with the changes made so far.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
-    public func records(matching query: Query) throws -> [JSON] {
+    public func records(matching query: TableQuery) throws -> [JSON] {
         try SyncTables.validate(query.table)
         return try store.records(matching: query)
     }
@@ -56,7 +56,7 @@ public struct LocalTransaction {
     /// Counts the records that match the query's filter, with the changes made so far.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
-    public func count(matching query: Query) throws -> Int {
+    public func count(matching query: TableQuery) throws -> Int {
         try SyncTables.validate(query.table)
         return try store.count(matching: query)
     }
@@ -80,7 +80,7 @@ extension SyncContext {
     ///
     /// ```swift
     /// try await context.write { transaction in
-    ///     let open = try transaction.records(matching: Query("todos").where(column("done") == false))
+    ///     let open = try transaction.records(matching: TableQuery("todos").where(column("done") == false))
     ///     for todo in open { try transaction.update(["id": todo["id"] ?? .null, "done": true], in: "todos") }
     ///     try transaction.insert(["closed": JSON(open.count)], in: "log")
     /// }

@@ -17,13 +17,13 @@ final class ProgressMeter: ExchangeMeter {
     }
 
     /// Adds the body of a push's request before it is sent.
-    func sends(_ request: Request) {
+    func sends(_ request: SyncRequest) {
         guard request.context.source == .push, !request.body.isEmpty else { return }
         state.withLock { $0.progress.bytes += request.body.bytes.count }
     }
 
     /// Counts an answered request: its bytes for a pull, its operation for a push.
-    func received(_ response: Response, to request: Request) {
+    func received(_ response: SyncResponse, to request: SyncRequest) {
         let progress = state.withLock { state -> SyncProgress? in
             switch state.progress.step {
             case .pulling:

@@ -10,7 +10,7 @@ struct SyncActivity: Sendable, Hashable {
     var waitsUntil: Timestamp?
 
     /// Returns the phase, where `held` is the number of operations that wait for a decision.
-    func phase(held: Int) -> SyncPhase {
+    func phase(held: Int) -> SyncProgress.Phase {
         switch step {
         case .pulling: return .pulling
         case .pushing: return .pushing
@@ -98,20 +98,22 @@ final class StatusBoard: Sendable {
     }
 }
 
-/// The activity of a sync context.
-public enum SyncPhase: Sendable, Hashable {
-    /// No activity, and no operation needs attention.
-    case idle
-    /// No activity: the last attempt could not reach the server.
-    case offline
-    /// A pull runs.
-    case pulling
-    /// A push runs.
-    case pushing
-    /// A schedule waits after a failure, or because the server asked it to, until that time at the latest.
-    case waiting(until: Timestamp)
-    /// No activity; this number of operations is held for a decision.
-    case needsAttention(Int)
+extension SyncProgress {
+    /// The activity of a sync context.
+    public enum Phase: Sendable, Hashable {
+        /// No activity, and no operation needs attention.
+        case idle
+        /// No activity: the last attempt could not reach the server.
+        case offline
+        /// A pull runs.
+        case pulling
+        /// A push runs.
+        case pushing
+        /// A schedule waits after a failure, or because the server asked it to, until that time at the latest.
+        case waiting(until: Timestamp)
+        /// No activity; this number of operations is held for a decision.
+        case needsAttention(Int)
+    }
 }
 
 /// The undelivered part of the status stream: activities, and whether the queue may have changed since.

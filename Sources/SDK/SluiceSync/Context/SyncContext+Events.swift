@@ -36,11 +36,11 @@ extension SyncContext {
     /// event reports the current state.
     ///
     /// For a slow consumer the newest 16 events are kept.
-    public var statusUpdates: SyncEvents<SyncPhase> {
+    public var statusUpdates: SyncEvents<SyncProgress.Phase> {
         let mailbox = Mailbox(StatusBacklog())
         let activities = board.subscribe { mailbox.send(.activity($0)) }
         let commits = hub.commits.subscribe { _ in mailbox.send(.committed) }
-        let told = Mutex<(phase: SyncPhase?, held: Int)>((nil, 0))
+        let told = Mutex<(phase: SyncProgress.Phase?, held: Int)>((nil, 0))
         return SyncEvents { [store] in
             _ = (activities, commits)
             while let signal = await mailbox.next() {
@@ -48,7 +48,7 @@ extension SyncContext {
                 if activity.step == nil, let held = try? await store.read({ try QueueReader($0).countOfHeld() }) {
                     told.withLock { $0.held = held }
                 }
-                let phase = told.withLock { told -> SyncPhase? in
+                let phase = told.withLock { told -> SyncProgress.Phase? in
                     let phase = activity.phase(held: told.held)
                     defer { told.phase = phase }
                     return phase == told.phase ? nil : phase

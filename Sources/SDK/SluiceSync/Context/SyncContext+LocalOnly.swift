@@ -28,7 +28,7 @@ extension SyncContext {
         }
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         for schema in [RecordState.schema, UnansweredSend.schema] {
-            _ = try writer.delete(matching: Query(schema.name, filter: ofTable))
+            _ = try writer.delete(matching: TableQuery(schema.name, filter: ofTable))
         }
     }
 

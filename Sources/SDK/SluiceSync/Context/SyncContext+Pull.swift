@@ -25,7 +25,7 @@ extension SyncContext {
     ///   code `removalsHeld` where too many rows would be removed.
     @discardableResult
     public func pull(
-        _ query: Query, named queryName: String? = nil, allowsMassRemoval: Bool = false,
+        _ query: TableQuery, named queryName: String? = nil, allowsMassRemoval: Bool = false,
         progress: (@Sendable (SyncProgress) -> Void)? = nil
     ) async throws -> PullResult {
         try SyncTables.validate(query.table)
@@ -63,7 +63,7 @@ extension SyncContext {
     ///   `removalsHeld`; and the errors of a request or the store.
     @discardableResult
     public func reconcile(
-        _ query: Query, named queryName: String, allowsMassRemoval: Bool = false
+        _ query: TableQuery, named queryName: String, allowsMassRemoval: Bool = false
     ) async throws -> ReconcileResult {
         try SyncTables.validate(query.table)
         try validate(query, queryName)
@@ -103,7 +103,7 @@ extension SyncContext {
             name: name)
     }
 
-    private func validate(_ query: Query, _ name: String?) throws(SluiceError) {
+    private func validate(_ query: TableQuery, _ name: String?) throws(SluiceError) {
         func refuse(_ reason: String) throws(SluiceError) -> Never {
             throw SluiceError(.invalidQuery, reason, table: query.table)
         }

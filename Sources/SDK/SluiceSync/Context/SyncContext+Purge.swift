@@ -14,7 +14,7 @@ extension SyncContext {
     /// - Throws: ``SluiceError`` of code `operationsPending` while changes wait, `invalidArgument` for a name that
     ///   nothing was pulled under or for `force` with a query, or of the store.
     @discardableResult
-    public func purge(_ query: Query, named queryName: String? = nil, force: Bool = false) async throws -> Int {
+    public func purge(_ query: TableQuery, named queryName: String? = nil, force: Bool = false) async throws -> Int {
         try SyncTables.validate(query.table)
         guard !force || (query.filter == nil && queryName == nil) else {
             throw SluiceError(
@@ -50,7 +50,7 @@ extension SyncContext {
                     try Self.forget(UnansweredSend.schema, of: table, writer)
                 }
                 let cursors = try Cursor.all(of: table, in: writer)
-                let rows = Query(table, filter: filter)
+                let rows = TableQuery(table, filter: filter)
                 guard let queryName else {
                     return try Self.purge(rows, cursors, writer)
                 }
@@ -68,7 +68,7 @@ extension SyncContext {
 
     /// Removes rows, no matter which query holds them. Queries that may have held some are pulled from the beginning.
     /// Queries of a whole table that is emptied are forgotten.
-    private static func purge(_ rows: Query, _ cursors: [Cursor], _ writer: any StoreWriter) throws -> Int {
+    private static func purge(_ rows: TableQuery, _ cursors: [Cursor], _ writer: any StoreWriter) throws -> Int {
         guard rows.filter == nil else {
             for cursor in cursors { try restart(cursor, writer) }
             return try remove(rows, writer) { ids in
@@ -88,7 +88,7 @@ extension SyncContext {
     /// client only other queries of the same server and user count. Queries of other servers and users start from the
     /// beginning, because the removed rows may have been among theirs.
     private static func purge(
-        _ mine: [Cursor], _ others: [Cursor], of source: RowSource?, _ rows: Query,
+        _ mine: [Cursor], _ others: [Cursor], of source: RowSource?, _ rows: TableQuery,
         _ writer: any StoreWriter
     ) throws -> Int {
         let holders = others.filter { source == nil || $0.owner.source == source }
@@ -112,13 +112,13 @@ extension SyncContext {
     /// Removes the rows that `choose` picks, with their state and quarantine entries. The state of other rows stays: a
     /// hook's decision to keep a record here spares it when a reconcile does not find it on the server.
     private static func remove(
-        _ rows: Query, _ writer: any StoreWriter, _ choose: (_ ids: [RecordID]) throws -> [RecordID]
+        _ rows: TableQuery, _ writer: any StoreWriter, _ choose: (_ ids: [RecordID]) throws -> [RecordID]
     ) throws -> Int {
         let table = rows.table
         var removed = 0
         var last: RecordID?
         while true {
-            var page = Query(table, filter: rows.filter, order: [.init("id")], top: 500)
+            var page = TableQuery(table, filter: rows.filter, order: [.init("id")], top: 500)
             if let last { page.restrict(.binary(.gt, .column("id"), .literal(.id(last)))) }
             let ids = try writer.records(matching: page).compactMap { $0["id"]?.textID }
             guard let end = ids.last else { return removed }
@@ -139,6 +139,6 @@ extension SyncContext {
 
     private static func forget(_ schema: TableSchema, of table: String, _ writer: any StoreWriter) throws {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
-        _ = try writer.delete(matching: Query(schema.name, filter: ofTable))
+        _ = try writer.delete(matching: TableQuery(schema.name, filter: ofTable))
     }
 }

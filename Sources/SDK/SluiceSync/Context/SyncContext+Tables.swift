@@ -18,7 +18,7 @@ extension SyncContext {
     /// Returns the table of the type's records.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a name that no table can have.
-    public func table<Record: TableRecord>(_ type: Record.Type) throws -> SyncTable<Record> {
+    public func table<Record: SyncRecord>(_ type: Record.Type) throws -> SyncTable<Record> {
         try table(type.tableName, of: type)
     }
 }

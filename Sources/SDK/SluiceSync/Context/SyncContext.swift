@@ -94,7 +94,7 @@ extension SyncContext {
     public func quarantine(table: String? = nil) async throws -> [QuarantinedRow] {
         let filter = table.map { QueryExpression.binary(.eq, .column("table"), .literal(.string($0))) }
         return try await store.read {
-            try $0.records(matching: Query(QuarantinedRow.schema.name, filter: filter))
+            try $0.records(matching: TableQuery(QuarantinedRow.schema.name, filter: filter))
                 .compactMap(QuarantinedRow.init(record:))
         }
     }
@@ -134,10 +134,10 @@ extension SyncContext {
     ///
     /// - Throws: ``SluiceError``: the errors of a request or the store; `limitReached` for a server that never ends
     ///   its list.
-    package func comparison(of query: Query) async throws -> RowComparison {
+    package func comparison(of query: TableQuery) async throws -> RowComparison {
         let client = try requireClient()
         let version = client.dialect.columns.version
-        var local = Query(query.table, filter: query.filter)
+        var local = TableQuery(query.table, filter: query.filter)
         local.select = ["id", version]
         let (rows, pending) = try await shared.read { [local] reader in
             let rows = try reader.records(matching: local).compactMap { record in

@@ -4,7 +4,7 @@ internal import SluiceWire
 /// The queue for an operator: the waiting operations, their reasons, and the means to repair them.
 ///
 /// ```swift
-/// for operation in try await context.queue.operations(QueueFilter(states: [.parked, .dead])) {
+/// for operation in try await context.queue.operations(TableOperation.Filter(states: [.parked, .dead])) {
 ///     print(operation.id, operation.failure?.message ?? "")
 /// }
 /// ```
@@ -14,14 +14,14 @@ public struct SyncQueue: Sendable {
     let context: SyncContext
 
     /// Returns the operations that match the filter, all without one, in the order of sending.
-    public func operations(_ filter: QueueFilter = QueueFilter()) async throws -> [TableOperation] {
+    public func operations(_ filter: TableOperation.Filter = TableOperation.Filter()) async throws -> [TableOperation] {
         try await context.shared.read { try QueueReader($0).all(filter) }
     }
 
     /// Returns `top` operations that match the filter after the first `skip`, in the order of sending. For a queue
     /// that is too long to be in memory as a whole.
     public func operations(
-        _ filter: QueueFilter = QueueFilter(), skip: Int, top: Int
+        _ filter: TableOperation.Filter = TableOperation.Filter(), skip: Int, top: Int
     ) async throws -> [TableOperation] {
         guard skip >= 0, top >= 0 else {
             throw SluiceError(.invalidArgument, "skip and top cannot be negative")
@@ -30,7 +30,7 @@ public struct SyncQueue: Sendable {
     }
 
     /// Counts the operations that match the filter.
-    public func count(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
+    public func count(_ filter: TableOperation.Filter = TableOperation.Filter()) async throws -> Int {
         try await context.shared.read { try QueueReader($0).count(filter) }
     }
 
@@ -73,7 +73,7 @@ public struct SyncQueue: Sendable {
 
     /// Returns the operations that were given up or changed on purpose, the oldest first.
     public func audit() async throws -> [AuditEntry] {
-        let query = Query(SyncTables.audit.name, order: [.init("at")])
+        let query = TableQuery(SyncTables.audit.name, order: [.init("at")])
         return try await context.shared.read { try $0.records(matching: query).map { try AuditEntry(record: $0) } }
     }
 
@@ -100,7 +100,7 @@ public struct SyncQueue: Sendable {
     ///
     /// - Returns: the number of held operations that match, other members of their groups not counted.
     @discardableResult
-    public func retryAll(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
+    public func retryAll(_ filter: TableOperation.Filter = TableOperation.Filter()) async throws -> Int {
         try await context.shared.write(at: .localChange, context.options.environment) { writer in
             let queue = QueueWriter(writer)
             let held = try queue.reader.all(filter).filter { $0.isHeld && !$0.isMaybeApplied }
@@ -130,7 +130,7 @@ extension SyncQueue {
     /// - Returns: the number of operations taken over.
     /// - Throws: ``SluiceError`` of code `invalidArgument` inside of a conflict handler or a filter, and of the store.
     @discardableResult
-    public func takeOver(_ filter: QueueFilter = QueueFilter()) async throws -> Int {
+    public func takeOver(_ filter: TableOperation.Filter = TableOperation.Filter()) async throws -> Int {
         let (environment, user) = (context.options.environment, context.options.user)
         return try await context.exclusively { store in
             try await store.write(at: .localChange, environment) { writer in
@@ -159,7 +159,7 @@ extension SyncQueue {
     ///
     /// A group, or a record's operations, of which only some match cannot be imported. Filter by table or by record to
     /// get them whole.
-    public func export(_ filter: QueueFilter = QueueFilter()) async throws -> String {
+    public func export(_ filter: TableOperation.Filter = TableOperation.Filter()) async throws -> String {
         let lines = try await context.shared.read { reader in
             let queue = QueueReader(reader)
             return try queue.all(filter).map { try Self.document($0, reader, queue).json.description }
@@ -192,7 +192,7 @@ extension SyncQueue {
     ///   `operationRefused` for a group that cannot be sent or is not whole: it has as many members as each line says,
     ///   none of them in the queue or imported before.
     @discardableResult
-    public func `import`(_ text: String) async throws -> QueueImport {
+    public func `import`(_ text: String) async throws -> TableOperation.Import {
         let columns = context.dialect.pushColumns
         let environment = context.options.environment
         let groupLimit = try? context.groupLimit()

@@ -7,7 +7,7 @@ internal import SluiceBase
 struct SyncRun: Sendable {
     /// A pull, by the caller's arguments.
     struct Pull: Sendable, Hashable {
-        let query: Query
+        let query: TableQuery
         let name: String?
     }
 

@@ -4,7 +4,7 @@ internal import SluiceWire
 /// The state of a store and its queue.
 public struct SyncStatus: Sendable, Hashable {
     /// The activity of the context.
-    public var phase = SyncPhase.idle
+    public var phase = SyncProgress.Phase.idle
     /// The number of operations that wait to be sent.
     public var pending = 0
     /// The number of operations that are being sent, or were when a process ended.
@@ -29,7 +29,7 @@ public struct SyncStatus: Sendable, Hashable {
         /// followed by time.
         public var updatedAt: String
         /// The means by which the server's changes are followed.
-        public var grade: PullGrade
+        public var grade: PullResult.Grade
         /// The time of the last pull, by this machine's clock; nil where it was not noted.
         public var pulledAt: Timestamp?
 
@@ -53,7 +53,7 @@ extension SyncContext {
             status.dead = try queue.count(.dead)
             status.ofOthers = try queue.count(notOf: options.user)
             status.phase = board.now.phase(held: status.needsAttention)
-            let cursors = try reader.records(matching: Query(Cursor.schema.name)).compactMap(Cursor.init(record:))
+            let cursors = try reader.records(matching: TableQuery(Cursor.schema.name)).compactMap(Cursor.init(record:))
             status.cursors = cursors.compactMap { cursor in
                 guard source == nil || (cursor.owner.source == source && cursor.owner.wire == wire) else {
                     return nil
@@ -84,7 +84,7 @@ extension SyncStatus {
     }
 }
 
-extension SyncPhase {
+extension SyncProgress.Phase {
     /// The phase's name, with the time that it waits for or the number of held operations.
     package var json: JSON {
         switch self {

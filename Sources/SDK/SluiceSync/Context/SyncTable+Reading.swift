@@ -15,7 +15,7 @@ extension SyncTable {
     /// one; its `select` counts for JSON alone, because no other value can be made of a part of a record.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
-    public func records(matching query: Query? = nil) async throws -> [Record] {
+    public func records(matching query: TableQuery? = nil) async throws -> [Record] {
         let sorted = try await sorted(query)
         for misfit in sorted.misfits { context.options.logger.warning("\(misfit)") }
         return sorted.records
@@ -25,10 +25,21 @@ extension SyncTable {
     /// record.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
-    public func misfits(matching query: Query? = nil) async throws -> [SluiceError] { try await sorted(query).misfits }
+    public func misfits(matching query: TableQuery? = nil) async throws -> [SluiceError] {
+        try await sorted(query).misfits
+    }
+
+    /// Returns each record that matches, in the query's order, or an error of code `invalidRecord` with the record's id
+    /// where one does not fit the type.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
+    public func results(matching query: TableQuery? = nil) async throws -> [Result<Record, SluiceError>] {
+        let query = reading(query)
+        return coder.results(try await context.store.read { try $0.records(matching: query) })
+    }
 
     /// Counts the records that match the query's filter, including records that do not fit the type.
-    public func count(matching query: Query? = nil) async throws -> Int {
+    public func count(matching query: TableQuery? = nil) async throws -> Int {
         let query = local(query)
         return try await context.store.read { try $0.count(matching: query) }
     }
@@ -36,7 +47,7 @@ extension SyncTable {
     /// Brings the server's rows here: see ``SyncContext/pull(_:named:allowsMassRemoval:progress:)``.
     @discardableResult
     public func pull(
-        _ query: Query? = nil, named queryName: String? = nil, allowsMassRemoval: Bool = false
+        _ query: TableQuery? = nil, named queryName: String? = nil, allowsMassRemoval: Bool = false
     ) async throws -> PullResult {
         try await context.pull(local(query), named: queryName, allowsMassRemoval: allowsMassRemoval)
     }
@@ -44,32 +55,36 @@ extension SyncTable {
     /// Repairs differences from the server's rows: see ``SyncContext/reconcile(_:named:allowsMassRemoval:)``.
     @discardableResult
     public func reconcile(
-        _ query: Query? = nil, named queryName: String, allowsMassRemoval: Bool = false
+        _ query: TableQuery? = nil, named queryName: String, allowsMassRemoval: Bool = false
     ) async throws -> ReconcileResult {
         try await context.reconcile(local(query), named: queryName, allowsMassRemoval: allowsMassRemoval)
     }
 
     /// Removes rows from the local store only: see ``SyncContext/purge(_:named:force:)``.
     @discardableResult
-    public func purge(_ query: Query? = nil, named queryName: String? = nil, force: Bool = false) async throws -> Int {
+    public func purge(_ query: TableQuery? = nil, named queryName: String? = nil, force: Bool = false) async throws
+        -> Int
+    {
         try await context.purge(local(query), named: queryName, force: force)
     }
 
     /// Returns the query, for this table.
-    func local(_ query: Query?) -> Query {
-        var query = query ?? Query(name)
+    func local(_ query: TableQuery?) -> TableQuery {
+        var query = query ?? TableQuery(name)
         query.table = name
         return query
     }
 
     /// Returns the query for this table's records: for whole ones, unless they are JSON.
-    func reading(_ query: Query?) -> Query {
+    func reading(_ query: TableQuery?) -> TableQuery {
         var query = local(query)
         if !coder.isJSON { query.select = [] }
         return query
     }
 
-    private func sorted(_ query: Query?) async throws -> (fitting: [JSON], records: [Record], misfits: [SluiceError]) {
+    private func sorted(_ query: TableQuery?) async throws -> (
+        fitting: [JSON], records: [Record], misfits: [SluiceError]
+    ) {
         let query = reading(query)
         return coder.sorted(try await context.store.read { try $0.records(matching: query) })
     }

@@ -16,7 +16,7 @@ internal import SluiceWire
 /// Every change is stored with its operation in one transaction: when the call returns, neither can be lost. Only
 /// ``pull(_:named:allowsMassRemoval:)`` and ``reconcile(_:named:allowsMassRemoval:)`` use the network.
 ///
-/// **A type codes itself**, by the rules of ``TableRecord``; it needs a coding key `id`. Properties that the type does
+/// **A type codes itself**, by the rules of ``SyncRecord``; it needs a coding key `id`. Properties that the type does
 /// not declare stay unchanged in the record, here and on the server. For a record that does not fit the type there is
 /// the error `invalidRecord`. After it an insert has happened nevertheless, any other change has not. Reads of several
 /// records return the fitting ones; ``misfits(matching:)`` and ``LiveQuery/Update/misfits`` report the others. JSON

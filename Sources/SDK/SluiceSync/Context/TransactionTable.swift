@@ -82,18 +82,18 @@ public struct TransactionTable<Record: Codable & Sendable> {
     }
 
     /// Returns the records that match and fit the type, with the changes made so far; see ``SyncTable/records(matching:)``.
-    public func records(matching query: Query? = nil) throws -> [Record] { try sorted(query).records }
+    public func records(matching query: TableQuery? = nil) throws -> [Record] { try sorted(query).records }
 
     /// Returns an error of code `invalidRecord` for each record that matches and does not fit the type.
-    public func misfits(matching query: Query? = nil) throws -> [SluiceError] { try sorted(query).misfits }
+    public func misfits(matching query: TableQuery? = nil) throws -> [SluiceError] { try sorted(query).misfits }
 
     /// Counts the records that match the query's filter, with the changes made so far. The query's table is replaced
     /// by this one.
-    public func count(matching query: Query? = nil) throws -> Int {
+    public func count(matching query: TableQuery? = nil) throws -> Int {
         try transaction.count(matching: table.local(query))
     }
 
-    private func sorted(_ query: Query?) throws -> (fitting: [JSON], records: [Record], misfits: [SluiceError]) {
+    private func sorted(_ query: TableQuery?) throws -> (fitting: [JSON], records: [Record], misfits: [SluiceError]) {
         table.coder.sorted(try transaction.records(matching: table.reading(query)))
     }
 }
@@ -117,7 +117,7 @@ extension LocalTransaction {
     }
 
     /// Returns the table of the type's records.
-    public func table<Record: TableRecord>(_ type: Record.Type) throws -> TransactionTable<Record> {
+    public func table<Record: SyncRecord>(_ type: Record.Type) throws -> TransactionTable<Record> {
         try table(type.tableName, of: type)
     }
 }

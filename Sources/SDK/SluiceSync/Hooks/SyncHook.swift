@@ -17,7 +17,7 @@ public import SluiceBase
 ///
 ///     func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
 ///         guard let record = change.record, record["title"]?.string?.isEmpty ?? true else { return .accept }
-///         return .reject(EnqueueRefusal("a todo has a title", fields: ["title": "is missing"]))
+///         return .reject(EnqueueDecision.Refusal("a todo has a title", fields: ["title": "is missing"]))
 ///     }
 /// }
 /// ```
@@ -45,14 +45,14 @@ public protocol SyncHook: Sendable {
     ///
     /// - Throws: any error; the operation is then kept as without hooks, parked or pending, and the error is added to
     ///   its reason.
-    func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision
+    func onPushError(_ failure: PushResult.Failure) async throws -> PushErrorDecision
 
     /// Decides about server rows before they are stored. The default keeps them all.
     ///
     /// - Returns: one decision for each row, in the rows' order.
     /// - Throws: any error; the page is then not stored, the cursor stays, and the pull ends with an error of code
     ///   `hookFailed`.
-    func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision]
+    func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision]
 }
 
 extension SyncHook {
@@ -63,9 +63,9 @@ extension SyncHook {
     /// Sends the operation.
     public func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision { .send }
     /// Leaves it to the next hook.
-    public func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision { .next }
+    public func onPushError(_ failure: PushResult.Failure) async throws -> PushErrorDecision { .next }
     /// Keeps all rows.
-    public func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] { page.rows.map { _ in .keep } }
+    public func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision] { page.rows.map { _ in .keep } }
 }
 
 /// A hook's decision about a local change before it is stored.
@@ -76,23 +76,25 @@ public enum EnqueueDecision: Sendable, Hashable {
     /// columns are not taken from it.
     case change(JSON)
     /// It is not stored: the application's call throws an error of code `refusedByHook`.
-    case reject(EnqueueRefusal)
+    case reject(EnqueueDecision.Refusal)
     /// The row is stored without an operation: the change is never sent. A record given here is stored as with
     /// ``change(_:)``. Refused where changes of the record wait in the queue, and in a group.
     case localOnly(JSON? = nil)
 }
 
-/// A hook's decision about a server row.
-public enum PulledRowDecision: Sendable, Hashable {
-    /// It is stored as it is.
-    case keep
-    /// This whole record is stored in its place. The id and the system columns must be the row's own, or left out.
-    case change(JSON)
-    /// It is stored with these members, given as an object, replaced or added. System columns must have the row's own
-    /// values. It costs less than ``change(_:)`` for a page with many rows.
-    case set(JSON)
-    /// It is not stored. The local record is removed as if the row had left the query, unless changes of it wait.
-    case drop(reason: String)
+extension PulledRow {
+    /// A hook's decision about a server row.
+    public enum Decision: Sendable, Hashable {
+        /// It is stored as it is.
+        case keep
+        /// This whole record is stored in its place. The id and the system columns must be the row's own, or left out.
+        case change(JSON)
+        /// It is stored with these members, given as an object, replaced or added. System columns must have the row's own
+        /// values. It costs less than ``change(_:)`` for a page with many rows.
+        case set(JSON)
+        /// It is not stored. The local record is removed as if the row had left the query, unless changes of it wait.
+        case drop(reason: String)
+    }
 }
 
 /// The server rows of one page before they are stored, in the order of arrival.
@@ -153,42 +155,44 @@ public enum PushErrorDecision: Sendable, Hashable {
     case abort
 }
 
-/// The reason of a hook for refusing a local change. It is the ``SluiceError/cause`` of the error that the application
-/// gets.
-///
-/// ```swift
-/// do {
-///     try await todos.insert(["title": ""])
-/// } catch let error as SluiceError where error.code == .refusedByHook {
-///     for (field, problem) in error.refusal?.fields ?? [:] { print(field, problem) }
-/// }
-/// ```
-public struct EnqueueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The hook author's code for the reason, for programs; nil for none.
-    public var code: String?
-    /// The reason, for a person.
-    public var message: String
-    /// The problems of single fields, by field name.
-    public var fields: [String: String]
-    /// The part of the hook that refuses, such as a plugin; nil for the hook itself.
-    public var hookName: String?
+extension EnqueueDecision {
+    /// The reason of a hook for refusing a local change. It is the ``SluiceError/cause`` of the error that the application
+    /// gets.
+    ///
+    /// ```swift
+    /// do {
+    ///     try await todos.insert(["title": ""])
+    /// } catch let error as SluiceError where error.code == .refusedByHook {
+    ///     for (field, problem) in error.refusal?.fields ?? [:] { print(field, problem) }
+    /// }
+    /// ```
+    public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The hook author's code for the reason, for programs; nil for none.
+        public var code: String?
+        /// The reason, for a person.
+        public var message: String
+        /// The problems of single fields, by field name.
+        public var fields: [String: String]
+        /// The part of the hook that refuses, such as a plugin; nil for the hook itself.
+        public var hookName: String?
 
-    /// A reason.
-    public init(_ message: String, code: String? = nil, fields: [String: String] = [:], hookName: String? = nil) {
-        self.code = code
-        self.message = message
-        self.fields = fields
-        self.hookName = hookName
-    }
+        /// A reason.
+        public init(_ message: String, code: String? = nil, fields: [String: String] = [:], hookName: String? = nil) {
+            self.code = code
+            self.message = message
+            self.fields = fields
+            self.hookName = hookName
+        }
 
-    /// The code and the fields; the message is the error's own.
-    public var description: String {
-        let problems = fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-        return ((code.map { [$0] } ?? []) + problems).joined(separator: ", ")
+        /// The code and the fields; the message is the error's own.
+        public var description: String {
+            let problems = fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+            return ((code.map { [$0] } ?? []) + problems).joined(separator: ", ")
+        }
     }
 }
 
 extension SluiceError {
     /// The reason of the hook that refused the change, for an error of code `refusedByHook`.
-    public var refusal: EnqueueRefusal? { cause as? EnqueueRefusal }
+    public var refusal: EnqueueDecision.Refusal? { cause as? EnqueueDecision.Refusal }
 }

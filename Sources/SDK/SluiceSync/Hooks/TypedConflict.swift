@@ -39,15 +39,29 @@ public struct TypedConflict<Record: Codable & Sendable>: Sendable {
         for (name, value) in document.withoutNulls(notIn: merged).members ?? [] { merged[name] = value }
         return .merge(merged)
     }
+
+    /// Returns the decision to store and send the merge of both records, with the changes that `change` makes to it:
+    /// `try conflict.merge { $0.done = true }`. In the merge each property has the value of the side that changed it,
+    /// and where both did that of `side`. The next handler is asked if one side deleted the record.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidRecord` where the merge does not fit the type; the closure's error.
+    public func merge(
+        preferring side: FieldMerge.Side = .client, _ change: (inout Record) throws -> Void
+    ) throws -> ConflictDecision {
+        guard var merged = untyped.merged(preferring: side) else { return .next }
+        var record = try coder.decode(merged)
+        try change(&record)
+        let document = try coder.encode(record, unchangedFrom: [merged])
+        for (name, value) in document.withoutNulls(notIn: merged).members ?? [] { merged[name] = value }
+        return .replace(merged)
+    }
 }
 
 /// Handlers of the conflicts of one table, whose records are values of a type.
 ///
 /// ```swift
 /// options.conflictHandlers.append(ConflictClosure(Todo.self) { conflict in
-///     guard var merged = conflict.client, let server = conflict.server else { return .next }
-///     merged.done = merged.done || server.done
-///     return try conflict.merge(merged)
+///     try conflict.merge { $0.done = conflict.client?.done == true || conflict.server?.done == true }
 /// })
 /// ```
 ///
@@ -62,7 +76,7 @@ extension ConflictClosure {
     }
 
     /// Asks `body` about conflicts in the table that the type's records are in.
-    public init<Record: TableRecord>(
+    public init<Record: SyncRecord>(
         _ type: Record.Type, _ body: @escaping @Sendable (TypedConflict<Record>) async throws -> ConflictDecision
     ) {
         self.init(type.tableName, of: type, body)

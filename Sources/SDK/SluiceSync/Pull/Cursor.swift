@@ -84,7 +84,7 @@ package struct Cursor: Sendable, Hashable {
     var isOfAll: Bool { query.isEmpty }
 
     /// Returns the filter and parameters of a query as text.
-    package static func text(of query: Query, _ style: ODataStyle) -> String {
+    package static func text(of query: TableQuery, _ style: ODataOptions.Style) -> String {
         let filter = query.filter?.odata(style) ?? ""
         if query.parameters.isEmpty { return filter }
         let parameters = query.parameters.map {
@@ -128,7 +128,7 @@ extension Cursor {
             let table = text("table"), let name = text("name"), let query = text("query")
         else { return nil }
         // Stores written before grades existed have times only.
-        let grade = text("grade").flatMap(PullGrade.init) ?? .timestamps
+        let grade = text("grade").flatMap(PullResult.Grade.init) ?? .timestamps
         let position = text("updatedAt").map {
             CursorPosition(
                 grade: grade, token: text("token"), updatedAt: $0, id: record["lastID"]?.textID,
@@ -151,12 +151,12 @@ extension Cursor {
     ) throws -> [Cursor] {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         let filter = condition.map { QueryExpression.binary(.and, ofTable, $0) } ?? ofTable
-        return try store.records(matching: Query(schema.name, filter: filter)).compactMap(Cursor.init(record:))
+        return try store.records(matching: TableQuery(schema.name, filter: filter)).compactMap(Cursor.init(record:))
     }
 
     /// Returns an unused key.
     static func nextKey(in store: any StoreReader) throws -> Int64 {
-        let newest = Query(schema.name, order: [.init("key", descending: true)], top: 1)
+        let newest = TableQuery(schema.name, order: [.init("key", descending: true)], top: 1)
         return try (store.records(matching: newest).first?["key"]?.int ?? 0) + 1
     }
 }

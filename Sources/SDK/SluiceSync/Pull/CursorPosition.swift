@@ -4,7 +4,7 @@ internal import SluiceWire
 /// The position of a pull.
 package struct CursorPosition: Sendable, Hashable {
     /// The method by which the server's changes are followed.
-    package var grade: PullGrade
+    package var grade: PullResult.Grade
     /// The change token; all changes after it are still to come.
     package var token: String?
     /// The `updatedAt` up to which all rows are stored, as the server wrote it; empty where none is known.
@@ -17,7 +17,7 @@ package struct CursorPosition: Sendable, Hashable {
     var clock: ServerClock?
 
     init(
-        grade: PullGrade = .timestamps, token: String? = nil, updatedAt: String, id: RecordID? = nil,
+        grade: PullResult.Grade = .timestamps, token: String? = nil, updatedAt: String, id: RecordID? = nil,
         hasUntimed: Bool = false, clock: ServerClock? = nil
     ) {
         self.grade = grade
@@ -35,15 +35,17 @@ package struct CursorPosition: Sendable, Hashable {
     package static let full = CursorPosition(grade: .full, updatedAt: "")
 }
 
-/// The method by which a named pull follows the server's changes. The pull detects the server's abilities; every method
-/// skips no row.
-public enum PullGrade: String, Sendable, Hashable, CaseIterable, Encodable {
-    /// By tokens issued by the server in commit order.
-    case changeTokens
-    /// By time of change and id together.
-    case keyset
-    /// By time of change alone; rows of one time are read until none is new.
-    case timestamps
-    /// Not at all: the server does not sort by time of change, so every pull brings all rows of the query.
-    case full
+extension PullResult {
+    /// The method by which a named pull follows the server's changes. The pull detects the server's abilities; every method
+    /// skips no row.
+    public enum Grade: String, Sendable, Hashable, CaseIterable, Encodable {
+        /// By tokens issued by the server in commit order.
+        case changeTokens
+        /// By time of change and id together.
+        case keyset
+        /// By time of change alone; rows of one time are read until none is new.
+        case timestamps
+        /// Not at all: the server does not sort by time of change, so every pull brings all rows of the query.
+        case full
+    }
 }

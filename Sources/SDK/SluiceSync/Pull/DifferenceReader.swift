@@ -5,7 +5,7 @@ internal import SluiceWire
 /// ``ReconcileSession``. It changes nothing.
 struct DifferenceReader: Sendable {
     let exchange: RowExchange
-    let query: Query
+    let query: TableQuery
     /// Whether the server sorts lists; nil if unknown. A server with digests in the order of ids does.
     let sorts: Bool?
     /// The numbers of requested digests and lists, and of received rows.
@@ -14,7 +14,7 @@ struct DifferenceReader: Sendable {
     /// Whether the server has listed a row, or answered with a digest.
     private(set) var hasListed = false
 
-    init(exchange: RowExchange, query: Query, sorts: Bool?) {
+    init(exchange: RowExchange, query: TableQuery, sorts: Bool?) {
         self.exchange = exchange
         self.query = query
         self.sorts = sorts

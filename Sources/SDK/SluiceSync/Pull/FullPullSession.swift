@@ -73,7 +73,7 @@ struct FullPullSession: Sendable {
     /// - Parameters:
     ///   - sorts: whether the server follows the requested order; nil if unknown.
     ///   - isNamed: whether it is part of a named pull, where pages follow the time by default.
-    package init(query: Query, pageSize: Int, sorts: Bool? = nil, isNamed: Bool = false) {
+    package init(query: TableQuery, pageSize: Int, sorts: Bool? = nil, isNamed: Bool = false) {
         self.pageSize = pageSize
         self.isNamed = isNamed
         isProven = sorts == true

@@ -90,7 +90,7 @@ struct IncrementalPullSession: Sendable {
     }
 
     /// The method by which changes are followed, as far as known.
-    package var grade: PullGrade {
+    package var grade: PullResult.Grade {
         if isUnsorted { return .full }
         if case .proven = keyset { return .keyset }
         return .timestamps

@@ -45,7 +45,7 @@ struct LocalQueryRows: Sendable {
     private static func all(
         of table: String, after last: RecordID?, _ version: PropertyName, _ reader: any StoreReader
     ) throws -> [Row] {
-        var query = Query(table, order: [.init("id")], top: chunk, select: ["id", version])
+        var query = TableQuery(table, order: [.init("id")], top: chunk, select: ["id", version])
         if let last { query.filter = .binary(.gt, .column("id"), .literal(.id(last))) }
         return try reader.records(matching: query).compactMap { record in
             record["id"]?.textID.map { Row(id: $0, version: record[version]?.string) }

@@ -112,14 +112,14 @@ package struct Membership {
 
     /// Forgets all rows of the query.
     func forgetAll() throws {
-        _ = try store.delete(matching: Query(Self.schema.name, filter: Self.range(cursor.key)))
+        _ = try store.delete(matching: TableQuery(Self.schema.name, filter: Self.range(cursor.key)))
     }
 
     /// Returns the ids held by a query of part of a table, in the order of their bytes.
     package static func ids(heldBy cursor: Cursor, after last: RecordID?, top: Int, in store: any StoreReader) throws
         -> [RecordID]
     {
-        var query = Query(schema.name, filter: range(cursor.key, after: last), order: [.init("id")], top: top)
+        var query = TableQuery(schema.name, filter: range(cursor.key, after: last), order: [.init("id")], top: top)
         query.select = ["id"]
         let prefix = "\(cursor.key)/"
         return try store.records(matching: query).compactMap { record in

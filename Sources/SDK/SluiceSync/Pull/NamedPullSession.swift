@@ -17,7 +17,7 @@ struct NamedPullSession: Sendable {
         case full(FullPullSession)
     }
 
-    private let query: Query
+    private let query: TableQuery
     private let pageSize: Int
     private let commitLag: Int64
     private var phase: Phase
@@ -25,7 +25,7 @@ struct NamedPullSession: Sendable {
     /// query.
     private(set) var beganAfresh = false
     /// The reasons why the pull did more than fetch new rows.
-    package private(set) var reasons: [PullReason] = []
+    package private(set) var reasons: [PullResult.Reason] = []
     private var asksForTokens = true
     /// Whether the first page of a pull without tokens is still to come.
     private var isFirstPage = true
@@ -35,7 +35,7 @@ struct NamedPullSession: Sendable {
     ///   - query: the user's query.
     ///   - pageSize: the number of rows to request at once.
     ///   - commitLag: ticks by which a saved time stays behind the server's clock.
-    package init(cursor: CursorPosition?, query: Query, pageSize: Int, commitLag: Int64) {
+    package init(cursor: CursorPosition?, query: TableQuery, pageSize: Int, commitLag: Int64) {
         self.query = query
         self.pageSize = pageSize
         self.commitLag = commitLag
@@ -49,7 +49,7 @@ struct NamedPullSession: Sendable {
     }
 
     /// The method by which the server's changes are followed; nil until it is detected.
-    package var grade: PullGrade? {
+    package var grade: PullResult.Grade? {
         switch phase {
         case .finding: nil
         case .tokens: .changeTokens

@@ -9,7 +9,7 @@ struct NullTimePass: Sendable {
 
     /// - Parameter sorts: whether the server follows the requested order; nil if unknown.
     init(pageSize: Int, sorts: Bool?) {
-        session = FullPullSession(query: Query(""), pageSize: pageSize, sorts: sorts)
+        session = FullPullSession(query: TableQuery(""), pageSize: pageSize, sorts: sorts)
     }
 
     /// Handles an event and returns the next effect.

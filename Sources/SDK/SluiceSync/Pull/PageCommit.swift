@@ -288,7 +288,7 @@ struct PageCommit: Sendable {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         // Most tables have no states or few, so the rows are not looked up one by one.
         let few = 64
-        let some = Query(schema, filter: ofTable, top: few + 1, select: ["id"])
+        let some = TableQuery(schema, filter: ofTable, top: few + 1, select: ["id"])
         let known = try Set(store.records(matching: some).compactMap { $0["id"]?.textID })
         if known.isEmpty { return }
         let states = ids.map { RecordState.id(table, $0) }
@@ -307,7 +307,7 @@ struct PageCommit: Sendable {
     ) throws {
         let schema = QuarantinedRow.schema.name
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
-        if try store.count(matching: Query(schema, filter: ofTable)) > 0 {
+        if try store.count(matching: TableQuery(schema, filter: ofTable)) > 0 {
             try store.delete(ids.map { QuarantinedRow.id(table, $0) }, from: schema)
         }
         for row in unfit {

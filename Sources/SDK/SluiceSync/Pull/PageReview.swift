@@ -47,7 +47,7 @@ struct PageReview {
         return revised
     }
 
-    private func ask(_ hook: any SyncHook) async throws(SluiceError) -> [PulledRowDecision] {
+    private func ask(_ hook: any SyncHook) async throws(SluiceError) -> [PulledRow.Decision] {
         let shown = PulledPage(table: chain.table, queryName: queryName, rows: rows)
         let decisions = try await chain.ask(hook) { try await $0.afterPull(shown) }
         guard decisions.count == rows.count else {
@@ -56,7 +56,7 @@ struct PageReview {
         return decisions
     }
 
-    private mutating func take(_ decisions: [PulledRowDecision], of hook: any SyncHook) throws(SluiceError) {
+    private mutating func take(_ decisions: [PulledRow.Decision], of hook: any SyncHook) throws(SluiceError) {
         let rules = rules
         var dropped: Set<Int> = []
         for (index, decision) in decisions.enumerated() where !rows[index].isTombstone {

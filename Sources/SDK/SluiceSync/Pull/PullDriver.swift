@@ -8,7 +8,7 @@ struct PullDriver: Sendable {
     let client: SluiceClient
     let store: any LocalStore
     let options: SyncOptions
-    let query: Query
+    let query: TableQuery
     let owner: Cursor.Owner?
     /// Called after each page with the number of rows handled so far.
     let progress: (@Sendable (_ rows: Int) -> Void)?
@@ -29,7 +29,7 @@ struct PullDriver: Sendable {
     private var size: PageSize
 
     init(
-        client: SluiceClient, store: any LocalStore, options: SyncOptions, query: Query, owner: Cursor.Owner?,
+        client: SluiceClient, store: any LocalStore, options: SyncOptions, query: TableQuery, owner: Cursor.Owner?,
         allowsRemovals: Bool = false, progress: (@Sendable (_ rows: Int) -> Void)? = nil
     ) {
         self.client = client
@@ -64,7 +64,7 @@ struct PullDriver: Sendable {
         if result.reasons.contains(.otherUser) { removals = RemovalGuard(options.pull, isAllowed: true) }
         let isEmpty: Bool
         (mark, isEmpty) = try await store.read {
-            let any = Query(table, top: 1, select: ["id"])
+            let any = TableQuery(table, top: 1, select: ["id"])
             return (try ChangeStamps.mark(of: table, in: $0), try $0.records(matching: any).isEmpty)
         }
         stampWhenEmpty = isEmpty ? mark.stamp : nil
@@ -223,7 +223,7 @@ struct PullDriver: Sendable {
     /// table or from the query, and it comes back if the change is given up.
     private mutating func expectGhosts() async throws {
         guard !client.dialect.keepsDeleted, cursor?.position == nil, cursor?.needsReconcile == false else { return }
-        let held = Query(query.table, filter: query.filter)
+        let held = TableQuery(query.table, filter: query.filter)
         let hasRows = try await store.read { reader in
             try reader.count(matching: held) > 0 || QueueReader(reader).hasServerRecords(in: held.table)
         }
@@ -266,7 +266,7 @@ private enum AnySession {
     case named(NamedPullSession)
     case full(FullPullSession)
 
-    init(query: Query, cursor: Cursor?, options: SyncOptions) {
+    init(query: TableQuery, cursor: Cursor?, options: SyncOptions) {
         if let cursor {
             self = .named(
                 NamedPullSession(
@@ -281,11 +281,11 @@ private enum AnySession {
         if case .named(let session) = self { session.isDoubtful } else { false }
     }
 
-    var reasons: [PullReason] {
+    var reasons: [PullResult.Reason] {
         if case .named(let session) = self { session.reasons } else { [] }
     }
 
-    var grade: PullGrade? {
+    var grade: PullResult.Grade? {
         if case .named(let session) = self { session.grade } else { nil }
     }
 

@@ -6,7 +6,7 @@ internal import SluiceWire
 struct PullRequests: Sendable {
     let dialect: Dialect
     let endpoint: Endpoint
-    let query: Query
+    let query: TableQuery
     let isNamed: Bool
     /// Whether pages include deleted rows.
     var includesDeleted = true
@@ -21,7 +21,7 @@ struct PullRequests: Sendable {
     /// - Parameter isNarrow: whether only the id, version and time of each row are requested.
     /// - Throws: ``SluiceError`` of code `storeCorrupt` for a saved time that is not valid, `invalidQuery`, `tooLarge`
     ///   if the ids of the known rows do not fit in one address.
-    func request(for page: PullRequest, isNarrow: Bool = false) throws(SluiceError) -> Request {
+    func request(for page: PullRequest, isNarrow: Bool = false) throws(SluiceError) -> SyncRequest {
         let columns = dialect.columns
         var query = query
         if isNarrow { query.select = narrow }
@@ -89,7 +89,7 @@ struct PullRequests: Sendable {
     /// - Returns: the request, and the number of its rows.
     func request(
         someOf ids: [RecordID], most: Int, isNarrow: Bool = false
-    ) throws(SluiceError) -> (request: Request, count: Int) {
+    ) throws(SluiceError) -> (request: SyncRequest, count: Int) {
         var count = max(1, min(ids.count, most))
         while true {
             let request = try request(ids: ids.prefix(count), isNarrow: isNarrow)
@@ -99,7 +99,7 @@ struct PullRequests: Sendable {
         }
     }
 
-    private static func queryLength(of request: Request) -> Int {
+    private static func queryLength(of request: SyncRequest) -> Int {
         let path = request.head.path ?? ""
         return path.firstIndex(of: "?").map { path[$0...].utf8.count } ?? 0
     }
@@ -107,7 +107,7 @@ struct PullRequests: Sendable {
     /// The properties that identify a row's state: id, version and time.
     private var narrow: [PropertyName] { [dialect.columns.id, dialect.columns.version, dialect.columns.updatedAt] }
 
-    private func request(ids: ArraySlice<RecordID>, isNarrow: Bool) throws(SluiceError) -> Request {
+    private func request(ids: ArraySlice<RecordID>, isNarrow: Bool) throws(SluiceError) -> SyncRequest {
         var query = query
         if isNarrow { query.select = narrow }
         let id = QueryExpression.column(dialect.columns.id)
@@ -122,7 +122,7 @@ struct PullRequests: Sendable {
         return try list(query)
     }
 
-    private func list(_ query: Query) throws(SluiceError) -> Request {
+    private func list(_ query: TableQuery) throws(SluiceError) -> SyncRequest {
         var request = try dialect.list(table: query.table, query: query, endpoint: endpoint)
         request.context.source = .pull
         if isNamed { request.context.features.insert(.incremental) }
@@ -137,7 +137,7 @@ struct PullRequests: Sendable {
     }
 }
 
-extension Query {
+extension TableQuery {
     /// Adds a condition that must hold as well.
     mutating func restrict(_ condition: QueryExpression) {
         filter = filter.map { .binary(.and, $0, condition) } ?? condition

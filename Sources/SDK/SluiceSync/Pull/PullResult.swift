@@ -20,11 +20,11 @@ public struct PullResult: Sendable, Hashable {
     public var dropped = 0
     /// The number of pages stored.
     public var pages = 0
-    /// The method by which a named pull followed the server's changes. ``PullGrade/full`` means that it could not
+    /// The method by which a named pull followed the server's changes. ``PullResult.Grade/full`` means that it could not
     /// follow them, and read all rows.
-    public var grade: PullGrade?
+    public var grade: PullResult.Grade?
     /// The reasons why the pull did more than fetch new rows; usually empty.
-    public var reasons: [PullReason] = []
+    public var reasons: [PullResult.Reason] = []
     /// The push before the pull, if there was one.
     public var push: PushResult?
     /// The reconcile after the pull, if there was one.

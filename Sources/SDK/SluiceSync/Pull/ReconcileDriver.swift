@@ -8,7 +8,7 @@ internal import SluiceWire
 /// once more.
 struct ReconcileDriver: Sendable {
     let exchange: RowExchange
-    let query: Query
+    let query: TableQuery
     private var cursor: Cursor
     private var removals: RemovalGuard
     private var mark = ChangeStamps.Moment()
@@ -18,7 +18,7 @@ struct ReconcileDriver: Sendable {
     /// The maximum number of rows that one removal leaves to be rechecked.
     private static let mostRemembered = 10_000
 
-    init(exchange: RowExchange, query: Query, cursor: Cursor, removals: RemovalGuard) {
+    init(exchange: RowExchange, query: TableQuery, cursor: Cursor, removals: RemovalGuard) {
         self.exchange = exchange
         self.query = query
         self.cursor = cursor

@@ -19,7 +19,7 @@ struct RemovalGuard: Sendable {
     package func check(_ count: Int, of table: String, in store: any StoreReader) throws {
         let total = removed + count
         guard !isAllowed, total > options.maximumRemovedRows else { return }
-        let rows = try store.count(matching: Query(table)) + removed
+        let rows = try store.count(matching: TableQuery(table)) + removed
         guard total * 100 > rows * options.maximumRemovedPercent else { return }
         throw SluiceError(
             .removalsHeld,

@@ -30,7 +30,7 @@ struct RowExchange: Sendable {
     }
 
     /// Sends a list request and returns its answer. An empty page with a link is not the end, so the link is followed.
-    func receive(_ request: Request) async throws -> Answer {
+    func receive(_ request: SyncRequest) async throws -> Answer {
         var request = request
         var paths: Set<String> = []
         while true {
@@ -99,7 +99,7 @@ struct RowExchange: Sendable {
     }
 
     /// Requests only id, version and time of a row that cannot come whole.
-    private func receiveNarrow(_ request: Request, insteadOf error: SluiceError) async throws -> Answer {
+    private func receiveNarrow(_ request: SyncRequest, insteadOf error: SluiceError) async throws -> Answer {
         guard var answer = try? await receive(request) else { throw error }
         answer.page = answer.page.settingAside("the row cannot be read: \(error.message)")
         return answer

@@ -10,7 +10,7 @@ struct BatchRequest: Sendable {
         var id: String
         /// The transaction group, applied all or nothing.
         var group: String?
-        var request: Request
+        var request: SyncRequest
     }
 
     let parts: [Part]
@@ -26,19 +26,19 @@ struct BatchRequest: Sendable {
     ]
 
     /// Whether the request fits in a batch: it targets a table of the endpoint, with JSON or no body.
-    static func canHold(_ request: Request, _ endpoint: Endpoint) -> Bool {
+    static func canHold(_ request: SyncRequest, _ endpoint: Endpoint) -> Bool {
         guard endpoint.isOrigin(of: request.head), url(of: request, endpoint) != nil else { return false }
         return request.body.isEmpty || (try? request.body.json) != nil
     }
 
     /// Returns the user as text: requests of different users cannot share a batch.
-    static func user(of request: Request) -> String {
+    static func user(of request: SyncRequest) -> String {
         request.head.headerFields.filter { credentials.contains($0.name.canonicalName) }
             .map { "\($0.name.canonicalName): \($0.value)" }.sorted().joined(separator: "\n")
     }
 
     /// Returns the batch as a request.
-    func request() -> Request {
+    func request() -> SyncRequest {
         var head = HTTPRequest(
             method: .post, scheme: endpoint.scheme, authority: endpoint.authority,
             path: endpoint.target(["tables"]) + "/\(BatchDocument.name)")
@@ -56,7 +56,7 @@ struct BatchRequest: Sendable {
         }
         head.headerFields[.contentType] = "application/json"
         head.headerFields[.accept] = "application/json"
-        var context = RequestContext(source: .push, action: .custom)
+        var context = SyncRequest.Context(source: .push, action: .custom)
         if let first = parts.first { context.limits = first.request.context.limits }
         let notes = Dictionary(parts.map { ($0.id, $0.request.context.noteSent) }) { first, _ in first }
         context.noteSent = { id, sent in (id.flatMap { notes[$0] } ?? nil)?(nil, sent) }
@@ -64,7 +64,7 @@ struct BatchRequest: Sendable {
         context.noteCreated = { id, note in (id.flatMap { created[$0] } ?? nil)?(nil, note) }
         context.partsInDoubt = Set(parts.filter(\.request.context.mayBeApplied).map(\.id))
         context.partsUnderWay = Set(parts.filter(\.request.context.mayBeUnderWay).map(\.id))
-        return Request(head, body: Body(json: ["requests": JSON(parts.map(json))]), context: context)
+        return SyncRequest(head, body: MessageBody(json: ["requests": JSON(parts.map(json))]), context: context)
     }
 
     private func json(_ part: Part) -> JSON {
@@ -74,13 +74,13 @@ struct BatchRequest: Sendable {
     }
 
     /// Returns the address relative to the endpoint's: `tables/todos/1`.
-    private static func url(of request: Request, _ endpoint: Endpoint) -> String? {
+    private static func url(of request: SyncRequest, _ endpoint: Endpoint) -> String? {
         guard let path = request.head.path, path.hasPrefix("\(endpoint.path)/tables/") else { return nil }
         return String(path.dropFirst(endpoint.path.count + 1))
     }
 
     /// Returns each part's own answer. A part missing from the response fails, and its outcome is unknown.
-    func answers(in response: Response) -> [String: Result<Response, any Error>] {
+    func answers(in response: SyncResponse) -> [String: Result<SyncResponse, any Error>] {
         let document = try? response.body.json
         guard (200..<300).contains(response.status), let elements = BatchDocument.answers(of: document) else {
             // Refused as a whole: each part gets this answer.
@@ -101,7 +101,7 @@ struct BatchRequest: Sendable {
     }
 
     /// Returns the same answer for each part.
-    func answers(_ answer: Result<Response, any Error>) -> [String: Result<Response, any Error>] {
+    func answers(_ answer: Result<SyncResponse, any Error>) -> [String: Result<SyncResponse, any Error>] {
         Dictionary(parts.map { ($0.id, answer) }) { first, _ in first }
     }
 

@@ -21,7 +21,7 @@ struct BatchSender: PageTransport {
             }
             return await together(requests, group.name)
         }
-        var answers: [Result<Response, any Error>?] = Array(repeating: nil, count: requests.count)
+        var answers: [Result<SyncResponse, any Error>?] = Array(repeating: nil, count: requests.count)
         // A batch that got no usable answer may be the reason, as for a gateway that knows none: repeats go alone.
         let isRepeat = requests.contains { $0.context.attempt > 0 }
         let mayTake = requests.count > 1 && !isRepeat && support.mayTake(group: false)
@@ -38,7 +38,7 @@ struct BatchSender: PageTransport {
     }
 
     /// Returns the different users, in the order of their first requests.
-    private func users(of requests: [Request]) -> [String] {
+    private func users(of requests: [SyncRequest]) -> [String] {
         var users: [String] = []
         for user in requests.map(BatchRequest.user) where !users.contains(where: { $0.hasSameBytes(as: user) }) {
             users.append(user)
@@ -46,11 +46,11 @@ struct BatchSender: PageTransport {
         return users
     }
 
-    private func together(_ requests: [Request], _ group: String?) async -> RequestPage.Answers {
+    private func together(_ requests: [SyncRequest], _ group: String?) async -> RequestPage.Answers {
         if requests.count == 1, group == nil { return await alone(requests) }
         let parts = requests.map { BatchRequest.Part(id: $0.context.member ?? "", group: group, request: $0) }
         let batch = BatchRequest(parts: parts, endpoint: endpoint)
-        func answers(_ found: [String: Result<Response, any Error>]) -> RequestPage.Answers {
+        func answers(_ found: [String: Result<SyncResponse, any Error>]) -> RequestPage.Answers {
             parts.map { found[$0.id] ?? .failure(Self.noAnswer) }
         }
         do {
@@ -70,7 +70,7 @@ struct BatchSender: PageTransport {
     }
 
     /// Sends the requests one after the other; none follows one that got no answer.
-    private func alone(_ requests: [Request]) async -> RequestPage.Answers {
+    private func alone(_ requests: [SyncRequest]) async -> RequestPage.Answers {
         var answers: RequestPage.Answers = []
         for request in requests {
             if case .failure(let error as SluiceError)? = answers.last, error.code.isNetwork {
@@ -84,7 +84,7 @@ struct BatchSender: PageTransport {
     }
 
     /// Sends a request on the wire, and notes from the answer whether the server accepts batches.
-    private func forward(_ request: Request) async throws -> Response {
+    private func forward(_ request: SyncRequest) async throws -> SyncResponse {
         let response = try await wire.send(request)
         if endpoint.isOrigin(of: request.head) { support.noteOffer(in: response) }
         return response
@@ -100,7 +100,7 @@ struct BatchSender: PageTransport {
             cause: wasSent ? nil : RequestNotSent("a group is never sent in parts"))
     }
 
-    private static func refused(_ response: Response) -> SluiceError {
+    private static func refused(_ response: SyncResponse) -> SluiceError {
         SluiceError(
             .brokenProtocol,
             "the batch of a group was answered \(response.status) as a whole, which says nothing of its "

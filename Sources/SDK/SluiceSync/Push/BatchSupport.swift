@@ -39,7 +39,7 @@ final class BatchSupport: Sendable {
     }
 
     /// Notes an answer's announcement of batches.
-    func noteOffer(in response: Response) {
+    func noteOffer(in response: SyncResponse) {
         guard let name = Self.offerName, let text = response.head.headerFields[name], let count = Int(text), count > 0
         else { return }
         state.withLock { $0.offered = min(count, BatchDocument.mostParts) }
@@ -53,7 +53,7 @@ final class BatchSupport: Sendable {
     }
 
     /// Notes an answer to a batch, and returns the conclusion.
-    func note(_ response: Response) -> Verdict {
+    func note(_ response: SyncResponse) -> Verdict {
         let isTaken = (200..<300).contains(response.status)
         let document = isTaken ? try? response.body.json : nil
         let verdict: Verdict =
@@ -69,7 +69,7 @@ final class BatchSupport: Sendable {
 
     /// Whether an answer to a whole batch says nothing about its parts, such as a conflict, a size or a missing record.
     /// That is each status of 4xx except the ones about the user or the server's state, which apply to each part.
-    static func saysNothingOfParts(_ response: Response) -> Bool {
+    static func saysNothingOfParts(_ response: SyncResponse) -> Bool {
         (400..<500).contains(response.status) && ![402, 403].contains(response.status)
             && !AnswerStatus.isPassing(response.status)
     }

@@ -11,7 +11,7 @@ extension Dialect {
     /// Reduces an answer to the facts that decide about an operation. Only a record with a version can be evidence,
     /// since a server may echo the request. A version that does not fit in a header field is not valid. A partial
     /// record (206) is ignored, because none was requested, and so is a record too deep for an operation.
-    func pushAnswer(_ response: Response) -> PushAnswer {
+    func pushAnswer(_ response: SyncResponse) -> PushAnswer {
         var record: JSON?
         let body = try? response.body.json
         if response.status != 206, let body, body[columns.id]?.string != nil,

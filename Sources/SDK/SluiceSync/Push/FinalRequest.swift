@@ -4,9 +4,9 @@ internal import SluiceWire
 
 /// An operation's request after the filters. It can tell whether it repeats an earlier one.
 struct FinalRequest: Sendable {
-    let request: Request
+    let request: SyncRequest
 
-    init(_ request: Request) { self.request = request }
+    init(_ request: SyncRequest) { self.request = request }
 
     /// The body as a document; null where it is not JSON, encrypted for example.
     var document: JSON { (try? request.body.json) ?? .null }
@@ -16,10 +16,10 @@ struct FinalRequest: Sendable {
 
     /// Returns the request to send as a repeat of `sent`, identical to the byte, or nil if it differs. If only the
     /// order of the body's members differs, the earlier body is sent.
-    func repeating(_ sent: SentBody) -> Request? {
+    func repeating(_ sent: SentBody) -> SyncRequest? {
         if digest == sent.digest { return request }
         guard document.kind == .object, document == sent.final else { return nil }
-        let body = Body(json: sent.final)
+        let body = MessageBody(json: sent.final)
         guard digest(of: body.bytes) == sent.digest else { return nil }
         var request = request
         request.body = body
@@ -37,7 +37,7 @@ struct FinalRequest: Sendable {
 extension SentBody {
     /// Returns the request with its id, by which a server recognises a repeat: the header fields of OASIS "Repeatable
     /// Requests" version 1.0. A server without support ignores them.
-    func identify(_ request: Request, as id: String) -> Request {
+    func identify(_ request: SyncRequest, as id: String) -> SyncRequest {
         var request = request
         request.context.operationID = id
         guard isIdentified else { return request }

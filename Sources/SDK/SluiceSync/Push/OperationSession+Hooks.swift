@@ -12,11 +12,11 @@ extension OperationSession {
         var commit: PushCommit { .kept(item, state, failure, uncertain: isUncertain) }
 
         /// Returns the failure for the hooks; nil where they are not asked.
-        func question(_ answer: PushAnswer?) -> PushFailure? {
+        func question(_ answer: PushAnswer?) -> PushResult.Failure? {
             guard item.asks.contains(.onPushError), let failure, let code = SluiceError.Code(failure.code),
                 code != .cancelled, !code.isStore
             else { return nil }
-            return PushFailure(
+            return PushResult.Failure(
                 operation: item.operation, record: item.local, code: code, message: failure.message,
                 status: failure.status, retryAfter: answer?.retryAfter, body: answer?.body ?? [],
                 mayBeApplied: isUncertain || item.operation.isUncertain, state: state)

@@ -51,7 +51,7 @@ struct OperationSession: Sendable {
         /// Ask the hooks whether to send the operation.
         case review(PushItem)
         /// Ask the hooks about the operation's failure.
-        case consult(PushFailure)
+        case consult(PushResult.Failure)
         /// Seal and send the operation.
         case send(PushItem)
         /// Read the operation's record by its id, deleted ones included.

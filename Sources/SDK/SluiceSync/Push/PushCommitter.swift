@@ -37,7 +37,7 @@ struct PushCommitter {
     /// - Returns: the stored operation and the request to send, or nil if the operation was changed since it was read.
     func seal(
         _ item: PushItem, request: JSON, final: FinalRequest, wasUnsent: Bool = false, in store: any StoreWriter
-    ) throws -> (operation: TableOperation, request: Request)? {
+    ) throws -> (operation: TableOperation, request: SyncRequest)? {
         let queue = QueueWriter(store)
         guard var operation = try current(item, queue) else { return nil }
         // An earlier send ended without a usable answer, in this process or a former one.

@@ -51,7 +51,7 @@ final class PushSeal: PageFilter {
     }
 
     /// Begins the flight of an operation, and marks its request.
-    func begin(_ flight: Flight, _ request: inout Request) {
+    func begin(_ flight: Flight, _ request: inout SyncRequest) {
         let id = flight.item.operation.id
         flights.withLock { $0[id] = flight }
         request.context.member = id
@@ -97,7 +97,7 @@ final class PushSeal: PageFilter {
     private func send(
         _ page: RequestPage, _ sealed: [Sealed], _ next: RequestPage.Next
     ) async -> RequestPage.Answers {
-        var (outgoing, places): ([Request], [Int]) = ([], [])
+        var (outgoing, places): ([SyncRequest], [Int]) = ([], [])
         for (place, one) in sealed.enumerated() {
             guard let request = one.request else { continue }
             outgoing.append(request)
@@ -105,7 +105,7 @@ final class PushSeal: PageFilter {
             guard let operation = one.operation else { continue }
             change(operation.id) { flight in
                 flight.wasSealed(as: operation)
-                flight.item.request = isAdapted ? nil : SentRequest(request, to: endpoint)
+                flight.item.request = isAdapted ? nil : SyncRequest.Sent(request, to: endpoint)
             }
         }
         var answers: RequestPage.Answers = page.requests.map { _ in .failure(SealRefused()) }
@@ -120,14 +120,14 @@ final class PushSeal: PageFilter {
 
     /// A request as it goes out; none if it is refused, and no operation if it is no flight's own.
     private struct Sealed {
-        var request: Request?
+        var request: SyncRequest?
         var operation: TableOperation?
         var isRefused: Bool { request == nil }
     }
 
     private struct Refused: Error { let places: [Bool] }
 
-    private func seal(_ request: Request, _ flight: Flight?, in writer: any StoreWriter) throws -> Sealed {
+    private func seal(_ request: SyncRequest, _ flight: Flight?, in writer: any StoreWriter) throws -> Sealed {
         guard let flight else { return Sealed(request: request) }
         if let sent = flight.repeated {
             let repeated = FinalRequest(request).repeating(sent)
@@ -149,9 +149,9 @@ final class PushSeal: PageFilter {
 /// The sealing of a request was refused: the record was edited since it was read, or a repeat would differ.
 struct SealRefused: Error {}
 
-extension Result<Response, any Error> {
+extension Result<SyncResponse, any Error> {
     /// The answer to a request that was not sent, because the others of its group cannot be.
-    static var skipped: Self { .success(Response(HTTPResponse(status: .init(code: 424)))) }
+    static var skipped: Self { .success(SyncResponse(HTTPResponse(status: .init(code: 424)))) }
 
     /// Whether it proves that the server has done nothing.
     fileprivate var showsNothingDone: Bool {

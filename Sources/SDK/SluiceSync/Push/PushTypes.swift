@@ -100,7 +100,7 @@ indirect enum PushCommit: Sendable {
 
 extension PushCommit {
     /// The source of the commit's changes.
-    var source: ChangeSource {
+    var source: StoreChange.Source {
         switch self {
         case .decided, .held: .conflict
         default: .push

@@ -37,7 +37,7 @@ extension PushWorker {
     }
 
     /// Asks the hooks about a failed operation: the first decision other than `next` counts.
-    func consult(_ failure: PushFailure) async throws -> HookVerdict<PushErrorDecision> {
+    func consult(_ failure: PushResult.Failure) async throws -> HookVerdict<PushErrorDecision> {
         let operation = failure.operation
         let chain = AskedHooks(options.hooks, .onPushError, table: operation.table)
         for hook in chain?.hooks ?? [] {
@@ -50,7 +50,7 @@ extension PushWorker {
     }
 
     /// Returns the answer, with a failure's body and delay for hooks.
-    func answer(_ response: Response, for item: PushItem) -> PushAnswer {
+    func answer(_ response: SyncResponse, for item: PushItem) -> PushAnswer {
         var answer = client.dialect.pushAnswer(response)
         answer.record = answer.record?.without(options.localOnly.columns[item.operation.table])
         guard item.asks.contains(.onPushError), response.status >= 400 else { return answer }

@@ -195,8 +195,8 @@ extension PushWorker {
         let path = client.endpoint.target(["tables", table, RecordName.path])
         let head = HTTPRequest(
             method: .get, scheme: client.endpoint.scheme, authority: client.endpoint.authority, path: path)
-        var request = Request(head)
-        request.context = RequestContext(source: .push, action: .custom, table: table)
+        var request = SyncRequest(head)
+        request.context = SyncRequest.Context(source: .push, action: .custom, table: table)
         _ = try await client.send(request)
     }
 }

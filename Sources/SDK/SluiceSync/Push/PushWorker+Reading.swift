@@ -8,7 +8,7 @@ extension PushWorker {
     func readBack(_ item: PushItem) async throws -> (record: JSON?, answeredBy: [String]) {
         let (table, id) = (item.operation.table, item.operation.recordID)
         let version = columns.version
-        let query = Query(
+        let query = TableQuery(
             table, filter: .binary(.eq, .column(columns.id), .literal(.id(id))), top: 1,
             includesDeleted: true)
         let requestedAt = options.environment.now()
@@ -62,7 +62,7 @@ extension PushWorker {
             table: table, recordID: id)
     }
 
-    private func list(_ query: Query) async throws -> (page: RowPage, answeredBy: [String]) {
+    private func list(_ query: TableQuery) async throws -> (page: RowPage, answeredBy: [String]) {
         var request = try client.dialect.list(table: query.table, query: query, endpoint: client.endpoint)
         request.context.source = .push
         let response = try await client.send(request)

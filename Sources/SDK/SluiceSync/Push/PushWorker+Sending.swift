@@ -75,7 +75,7 @@ extension PushWorker {
     private func send(_ items: [PushItem], _ group: RequestPage.Group?) async -> [OperationSession.Event] {
         let requests = PushRequests(dialect: client.dialect, endpoint: client.endpoint, localOnly: options.localOnly)
         var events: [OperationSession.Event?] = Array(repeating: nil, count: items.count)
-        var (sent, places): ([Request], [Int]) = ([], [])
+        var (sent, places): ([SyncRequest], [Int]) = ([], [])
         for (place, item) in items.enumerated() {
             do {
                 var request = try requests.request(for: item)
@@ -104,7 +104,7 @@ extension PushWorker {
     }
 
     private func event(
-        _ flight: PushSeal.Flight, _ answer: Result<Response, any Error>, _ mayBeDone: Bool
+        _ flight: PushSeal.Flight, _ answer: Result<SyncResponse, any Error>, _ mayBeDone: Bool
     ) -> OperationSession.Event {
         switch answer {
         case .success(let response):
@@ -146,7 +146,9 @@ extension PushWorker {
         return events
     }
 
-    private func write(_ commits: [PushCommit], from source: ChangeSource) async throws -> [OperationSession.Event] {
+    private func write(_ commits: [PushCommit], from source: StoreChange.Source) async throws -> [OperationSession
+        .Event]
+    {
         // Once per table: while this push has the lease, no other source's cursor moves.
         let tables = Set(commits.compactMap(\.answeredTable)).subtracting(restarted.withLock { $0 })
         let commits = commits.map(shown)

@@ -107,7 +107,7 @@ extension SluiceError {
         switch error {
         case let error as SluiceError: self = error
         case is CancellationError: self.init(.cancelled, "the task was cancelled")
-        case is JSONParseError: self.init(.brokenProtocol, "the server's answer is not JSON", cause: error)
+        case is JSON.ParseError: self.init(.brokenProtocol, "the server's answer is not JSON", cause: error)
         default: self.init(.filter, "an unexpected error", cause: error)
         }
     }
@@ -144,12 +144,12 @@ struct PushRequests {
     let endpoint: Endpoint
     let localOnly: LocalOnly
 
-    func request(for item: PushItem) throws(SluiceError) -> Request {
+    func request(for item: PushItem) throws(SluiceError) -> SyncRequest {
         let operation = item.operation
         let (table, id) = (operation.table, operation.recordID)
         let columns = dialect.pushColumns
         let version = item.base?[columns.version]?.string
-        var request: Request
+        var request: SyncRequest
         switch operation.kind {
         case .insert:
             let record = columns.unset(try plain(item), in: table, of: item.local)

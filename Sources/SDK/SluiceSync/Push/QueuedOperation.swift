@@ -86,8 +86,10 @@ struct QueueOutline {
 
     private func hasGroups() throws -> Bool {
         let inGroup = QueryExpression.binary(.ne, .column("group"), .literal(.null))
-        return try !store.records(matching: Query(TableOperation.schema.name, filter: inGroup, top: 1, select: ["id"]))
-            .isEmpty
+        return try !store.records(
+            matching: TableQuery(TableOperation.schema.name, filter: inGroup, top: 1, select: ["id"])
+        )
+        .isEmpty
     }
 
     /// Returns the operations after that place of the queue, in order.
@@ -111,9 +113,9 @@ struct QueueOutline {
         after sequence: Int64, through last: Int64 = .max, most: Int
     ) throws -> [QueuedOperation] {
         func isPlace(_ comparison: QueryExpression.BinaryOperator, _ place: Int64) -> QueryExpression {
-            .binary(comparison, .column("sequence"), .literal(.number(JSONNumber(place))))
+            .binary(comparison, .column("sequence"), .literal(.number(JSON.Number(place))))
         }
-        let query = Query(
+        let query = TableQuery(
             TableOperation.schema.name,
             filter: .binary(.and, isPlace(.gt, sequence > 0 ? sequence : .min), isPlace(.le, last)),
             order: [.init("sequence")], top: most,
@@ -126,7 +128,7 @@ struct QueueOutline {
     func countOfFree(_ selection: PushSelection, except abandoned: Set<String>, at now: Timestamp) throws -> Int {
         func ids(_ isFailed: QueryExpression.BinaryOperator, top: Int? = nil) throws -> [String] {
             let filter = QueryExpression.binary(isFailed, .column("failure"), .literal(.null))
-            let query = Query(TableOperation.schema.name, filter: filter, top: top, select: ["id"])
+            let query = TableQuery(TableOperation.schema.name, filter: filter, top: top, select: ["id"])
             return try store.records(matching: query).compactMap { $0["id"]?.string }
         }
         if try ids(.eq, top: 1).isEmpty { return 0 }

@@ -21,7 +21,7 @@ struct AssignedKeys {
         // it.
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         var children: Set<RecordID> = []
-        for record in try store.records(matching: Query(TableOperation.schema.name, filter: ofTable)) {
+        for record in try store.records(matching: TableQuery(TableOperation.schema.name, filter: ofTable)) {
             var operation = try TableOperation(record: record)
             children.insert(operation.recordID)
             guard var frozen = operation.frozen, frozen[column] == placeholder else { continue }

@@ -49,9 +49,9 @@ package struct ChangeStamps {
         guard mark.stamp % kept == 0 else { return }
         let old = QueryExpression.binary(
             .and, .binary(.eq, .column("table"), .literal(.string(table))),
-            .binary(.le, .column("stamp"), .literal(.number(JSONNumber(mark.stamp - kept)))))
+            .binary(.le, .column("stamp"), .literal(.number(JSON.Number(mark.stamp - kept)))))
         _ = try store.delete(
-            matching: Query(
+            matching: TableQuery(
                 schema.name, filter: .binary(.and, old, .binary(.ne, .column("id"), .literal(.string(table))))))
     }
 

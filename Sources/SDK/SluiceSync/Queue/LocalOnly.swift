@@ -54,7 +54,7 @@ extension LocalOnly {
     /// Reads the stored settings.
     init(_ store: any StoreReader) throws {
         self.init()
-        for record in try store.records(matching: Query(Self.schema.name)) { add(record) }
+        for record in try store.records(matching: TableQuery(Self.schema.name)) { add(record) }
     }
 
     /// Reads the stored settings of one table.
@@ -78,7 +78,7 @@ extension LocalOnly {
 
     /// Stores these settings in place of all earlier ones.
     func write(to store: any StoreWriter) throws {
-        _ = try store.delete(matching: Query(Self.schema.name))
+        _ = try store.delete(matching: TableQuery(Self.schema.name))
         for table in tables.union(columns.keys).sorted() {
             try store.put(
                 [

@@ -76,9 +76,9 @@ enum PropertyChange: Sendable {
         case (.string, .bool): JSON(value.bool == true ? "true" : "false")
         case (.integer, .bool), (.real, .bool): JSON(value.bool == true ? 1 : 0)
         case (.integer, .string):
-            value.string.flatMap { JSONNumber(text: $0) }.flatMap(\.int).map { JSON($0) } ?? value
+            value.string.flatMap { JSON.Number(text: $0) }.flatMap(\.int).map { JSON($0) } ?? value
         case (.integer, .number): value.int.map { JSON($0) } ?? value
-        case (.real, .string): value.string.flatMap { JSONNumber(text: $0) }.map { JSON($0) } ?? value
+        case (.real, .string): value.string.flatMap { JSON.Number(text: $0) }.map { JSON($0) } ?? value
         case (.boolean, .number): value.int.flatMap { [0: false, 1: true][$0] }.map { JSON($0) } ?? value
         case (.boolean, .string): value.string.flatMap { ["false": false, "true": true][$0] }.map { JSON($0) } ?? value
         case (.json, .string):

@@ -20,7 +20,7 @@ struct PushItem: Sendable, Hashable {
     /// The names of the plugins that made its answer, or another of the server's.
     var answeredBy: [String] = []
     /// The last request for it on the wire; nil where none was sent.
-    var request: SentRequest?
+    var request: SyncRequest.Sent?
     /// The outcome of a creation whose key the service assigns.
     var created: AssignedKeyNote?
     /// The known ways in which the server rewrites the values of properties.

@@ -8,7 +8,7 @@ package struct QueueReader {
     package init(_ store: any StoreReader) { self.store = store }
 
     private func operations(_ filter: QueryExpression?, skip: Int = 0, top: Int? = nil) throws -> [TableOperation] {
-        let query = Query(
+        let query = TableQuery(
             TableOperation.schema.name, filter: filter, order: [.init("sequence")], skip: skip, top: top)
         return try store.records(matching: query).map { try TableOperation(record: $0) }
     }
@@ -18,12 +18,12 @@ package struct QueueReader {
     }
 
     /// Returns the operations that match the filter, in the queue's order.
-    package func all(_ filter: QueueFilter) throws -> [TableOperation] {
+    package func all(_ filter: TableOperation.Filter) throws -> [TableOperation] {
         try operations(filter.expression).filter(filter.matches)
     }
 
     /// Returns some of the operations that match the filter, in the queue's order.
-    func some(_ filter: QueueFilter, skip: Int, top: Int) throws -> [TableOperation] {
+    func some(_ filter: TableOperation.Filter, skip: Int, top: Int) throws -> [TableOperation] {
         guard filter.tag != nil else { return try operations(filter.expression, skip: skip, top: top) }
         // Tags are no columns, so all operations are read, a part at a time.
         var (found, left, place): ([TableOperation], Int, Int) = ([], skip, 0)
@@ -39,8 +39,8 @@ package struct QueueReader {
     }
 
     /// Counts the operations that match the filter.
-    func count(_ filter: QueueFilter) throws -> Int {
-        let query = Query(TableOperation.schema.name, filter: filter.expression)
+    func count(_ filter: TableOperation.Filter) throws -> Int {
+        let query = TableQuery(TableOperation.schema.name, filter: filter.expression)
         guard filter.tag != nil else { return try store.count(matching: query) }
         return try some(filter, skip: 0, top: .max).count
     }
@@ -56,7 +56,7 @@ package struct QueueReader {
     }
 
     /// Counts all operations.
-    func count() throws -> Int { try store.count(matching: Query(TableOperation.schema.name)) }
+    func count() throws -> Int { try store.count(matching: TableQuery(TableOperation.schema.name)) }
 
     /// Returns all operations, or those of a table, in the queue's order.
     package func all(in table: String? = nil) throws -> [TableOperation] {
@@ -84,15 +84,15 @@ package struct QueueReader {
     /// case.
     package func waiting(in table: String, among ids: [RecordID]) throws -> [RecordID: RecordID] {
         let ofTable = Self.equals("table", table)
-        let count = try store.count(matching: Query(TableOperation.schema.name, filter: ofTable))
+        let count = try store.count(matching: TableQuery(TableOperation.schema.name, filter: ofTable))
         if count == 0 || ids.isEmpty { return [:] }
         // A short queue is read whole; of a long one only the entries that the index finds.
         var found = count <= 64 ? try recordIDs(in: table) : []
         let spelled = count <= 64 ? [] : ids.flatMap(\.spellings)
         for start in stride(from: 0, to: spelled.count, by: 500) {
-            let some = spelled[start..<min(start + 500, spelled.count)].map { QueryLiteral.id($0) }
+            let some = spelled[start..<min(start + 500, spelled.count)].map { TableQuery.Literal.id($0) }
             let filter = QueryExpression.binary(.and, ofTable, .membership(.column("record"), some))
-            let records = try store.records(matching: Query(TableOperation.schema.name, filter: filter))
+            let records = try store.records(matching: TableQuery(TableOperation.schema.name, filter: filter))
             for record in records { if let id = record["record"]?.textID { found.insert(id) } }
         }
         let here = Dictionary(found.map { ($0.caseless, $0) }) { first, _ in first }
@@ -103,7 +103,8 @@ package struct QueueReader {
 
     /// Returns the ids of the table's records with operations.
     func recordIDs(in table: String) throws -> Set<RecordID> {
-        let query = Query(TableOperation.schema.name, filter: Self.equals("table", table), select: ["id", "record"])
+        let query = TableQuery(
+            TableOperation.schema.name, filter: Self.equals("table", table), select: ["id", "record"])
         return try Set(store.records(matching: query).compactMap { $0["record"]?.textID })
     }
 
@@ -115,13 +116,13 @@ package struct QueueReader {
         let filter = QueryExpression.binary(
             .and, Self.equals("table", table), .binary(.and, Self.isWaiting, ofUser))
         // Enough to find one that is not among the ids.
-        let some = Query(TableOperation.schema.name, filter: filter, top: ids.count + 1, select: ["id"])
+        let some = TableQuery(TableOperation.schema.name, filter: filter, top: ids.count + 1, select: ["id"])
         return try store.records(matching: some).contains { $0["id"]?.string.map { !ids.contains($0) } ?? false }
     }
 
     /// Returns the audit's newest entry of an edit of the record that a delete replaced before it was sent.
     func folded(_ id: RecordID, in table: String) throws -> AuditEntry? {
-        let query = Query(
+        let query = TableQuery(
             SyncTables.audit.name, filter: Self.equals("what", AuditEntry.folded),
             order: [.init("at", descending: true)])
         return try store.records(matching: query).lazy.map { try AuditEntry(record: $0) }
@@ -133,12 +134,12 @@ package struct QueueReader {
         let ofOthers = QueryExpression.binary(
             .and, .binary(.ne, .column("user"), .literal(.null)),
             .binary(.ne, .column("user"), .literal(.string(user))))
-        return try store.count(matching: Query(TableOperation.schema.name, filter: ofOthers))
+        return try store.count(matching: TableQuery(TableOperation.schema.name, filter: ofOthers))
     }
 
     /// Counts the operations in that state.
     func count(_ state: TableOperation.State) throws -> Int {
-        try store.count(matching: Query(TableOperation.schema.name, filter: Self.equals("state", state.rawValue)))
+        try store.count(matching: TableQuery(TableOperation.schema.name, filter: Self.equals("state", state.rawValue)))
     }
 
     /// Counts the operations that wait for a decision.
@@ -159,7 +160,7 @@ package struct QueueReader {
     /// Whether the server has, as far as is known, a record of the table with operations.
     func hasServerRecords(in table: String) throws -> Bool {
         let isKnown = QueryExpression.binary(.ne, .column("mirror"), .literal(.null))
-        let states = Query(
+        let states = TableQuery(
             RecordState.schema.name, filter: .binary(.and, Self.equals("table", table), isKnown), top: 1,
             select: ["id"])
         return try !store.records(matching: states).isEmpty

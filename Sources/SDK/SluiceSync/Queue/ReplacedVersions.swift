@@ -20,7 +20,7 @@ struct ReplacedVersions {
     init(of table: String, on server: String, at now: Timestamp, in store: any StoreReader) throws {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
         let isWritten = QueryExpression.binary(.ne, .column("at"), .literal(.null))
-        let notes = Query(ChangeStamps.schema.name, filter: .binary(.and, ofTable, isWritten))
+        let notes = TableQuery(ChangeStamps.schema.name, filter: .binary(.and, ofTable, isWritten))
         var versions: [RecordID: [String]] = [:]
         for note in try store.records(matching: notes) where Self.counts(note, at: now) {
             guard let id = note["id"]?.string?.utf8.dropFirst(table.utf8.count + 1) else { continue }

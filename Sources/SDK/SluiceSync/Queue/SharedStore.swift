@@ -31,7 +31,7 @@ private struct SharedReader: StoreReader {
         try reader.record(id, in: table)?.without(columns[table])
     }
 
-    func records(matching query: Query) throws -> [JSON] {
+    func records(matching query: TableQuery) throws -> [JSON] {
         shared(try reader.records(matching: query), of: query.table)
     }
 
@@ -46,7 +46,7 @@ private struct SharedReader: StoreReader {
     }
 
     func largest(_ column: PropertyName, in table: String) throws -> Int64? { try reader.largest(column, in: table) }
-    func count(matching query: Query) throws -> Int { try reader.count(matching: query) }
+    func count(matching query: TableQuery) throws -> Int { try reader.count(matching: query) }
     func tables() throws -> [TableSchema] { try reader.tables() }
 }
 
@@ -73,12 +73,12 @@ struct SharedWriter: StoreWriter {
     }
 
     func record(_ id: RecordID, in table: String) throws -> JSON? { try reader.record(id, in: table) }
-    func records(matching query: Query) throws -> [JSON] { try reader.records(matching: query) }
+    func records(matching query: TableQuery) throws -> [JSON] { try reader.records(matching: query) }
     func records(
         in table: String, where texts: [(column: PropertyName, text: String)], orderedBy order: PropertyName
     ) throws -> [JSON] { try reader.records(in: table, where: texts, orderedBy: order) }
     func largest(_ column: PropertyName, in table: String) throws -> Int64? { try writer.largest(column, in: table) }
-    func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
+    func count(matching query: TableQuery) throws -> Int { try writer.count(matching: query) }
     func tables() throws -> [TableSchema] { try writer.tables() }
 
     func put(_ record: JSON, in table: String) throws {
@@ -105,7 +105,7 @@ struct SharedWriter: StoreWriter {
     }
 
     func delete(_ ids: [RecordID], from table: String) throws { try writer.delete(ids, from: table) }
-    func delete(matching query: Query) throws -> Int { try writer.delete(matching: query) }
+    func delete(matching query: TableQuery) throws -> Int { try writer.delete(matching: query) }
     func redeclare(_ table: TableSchema) throws { try writer.redeclare(table) }
     func drop(_ table: String) throws { try writer.drop(table) }
 }

@@ -99,7 +99,7 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         /// The server's record, if it sent one; for a conflict the version to decide against.
         public var serverRecord: JSON?
         /// The request as it went over the wire; nil where none was sent.
-        public var request: SentRequest?
+        public var request: SyncRequest.Sent?
 
         /// A reason.
         public init(code: String, message: String, status: Int? = nil, serverRecord: JSON? = nil) {
@@ -319,7 +319,7 @@ extension TableOperation.Failure {
         self.init(
             code: code, message: message, status: json["status"]?.int.map(Int.init), serverRecord: json["server"])
         if let sent = json["wireRequest"], let method = sent["method"]?.string, let address = sent["address"]?.string {
-            request = SentRequest(method: method, address: address, body: sent["body"] ?? .null)
+            request = SyncRequest.Sent(method: method, address: address, body: sent["body"] ?? .null)
         }
     }
 }

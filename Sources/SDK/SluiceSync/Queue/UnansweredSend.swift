@@ -96,7 +96,7 @@ extension UnansweredSend {
         _ page: RowPage, _ indices: [Int], of table: String, in store: any StoreWriter
     ) throws -> Set<RecordID> {
         let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
-        let left = try store.records(matching: Query(schema.name, filter: ofTable)).compactMap(UnansweredSend.init)
+        let left = try store.records(matching: TableQuery(schema.name, filter: ofTable)).compactMap(UnansweredSend.init)
         if left.isEmpty { return [] }
         let rows = Dictionary(indices.map { (page.rows[$0].id.caseless, $0) }) { _, last in last }
         var buried: Set<RecordID> = []

@@ -3,19 +3,19 @@ public import SluiceBase
 /// The queries and times of a scheduler.
 ///
 /// ```swift
-/// var schedule = SyncSchedule(pulls: [.init(Query("todos"), named: "all")])
+/// var schedule = SyncSchedule(pulls: [.init(TableQuery("todos"), named: "all")])
 /// schedule.interval = .seconds(60)
 /// ```
 public struct SyncSchedule: Sendable {
     /// A query to pull at each full run.
     public struct Pull: Sendable, Hashable {
         /// The rows to pull.
-        public var query: Query
+        public var query: TableQuery
         /// The name of an incremental pull; nil brings all rows each time.
         public var name: String?
 
         /// A pull, with the arguments of ``SyncContext/pull(_:named:allowsMassRemoval:progress:)``.
-        public init(_ query: Query, named name: String? = nil) {
+        public init(_ query: TableQuery, named name: String? = nil) {
             self.query = query
             self.name = name
         }

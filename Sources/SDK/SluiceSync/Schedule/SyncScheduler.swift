@@ -7,7 +7,7 @@ internal import Synchronization
 /// across restarts.
 ///
 /// ```swift
-/// let scheduler = SyncScheduler(context, SyncSchedule(pulls: [.init(Query("todos"), named: "all")]))
+/// let scheduler = SyncScheduler(context, SyncSchedule(pulls: [.init(TableQuery("todos"), named: "all")]))
 /// let syncing = Task { try await scheduler.run() }
 /// ```
 ///
@@ -16,7 +16,7 @@ public final class SyncScheduler: Sendable {
     private let context: SyncContext
     private let schedule: SyncSchedule
     private let hints = Mailbox(ScheduleHints())
-    private let ended = Broadcast<ScheduledRun>()
+    private let ended = Broadcast<SyncScheduler.Run>()
     private let isRunning = Mutex(false)
     private let isFinishing = Mutex(false)
     /// The pull with which the next run begins.
@@ -57,7 +57,7 @@ public final class SyncScheduler: Sendable {
     }
 
     /// Each run as it ends, from now on. For a slow consumer the newest 16 are kept.
-    public var runs: SyncEvents<ScheduledRun> {
+    public var runs: SyncEvents<SyncScheduler.Run> {
         let (mailbox, subscription) = ended.subscribe(into: Newest(16))
         return SyncEvents(mailbox, subscription)
     }
@@ -178,9 +178,9 @@ public final class SyncScheduler: Sendable {
     /// - Parameter failed: operations that an earlier push has tried, and that this one skips.
     private func carryOut(
         pulls: Bool, of tables: Set<String>?, passingBy failed: Set<String>
-    ) async -> ScheduledRun {
+    ) async -> SyncScheduler.Run {
         let now = context.options.environment.now()
-        var run = ScheduledRun(startedAt: now)
+        var run = SyncScheduler.Run(startedAt: now)
         do {
             let push = try await step("push") { [context] in try await context.push(PushSelection(excluded: failed)) }
             run.push = push
@@ -245,7 +245,7 @@ private struct ScheduleHints: Backlog {
     mutating func popFirst() -> ScheduleMachine.Event? { events.isEmpty ? nil : events.removeFirst() }
 }
 
-extension ScheduledRun {
+extension SyncScheduler.Run {
     /// The operations that could not be sent now, and stay pending.
     fileprivate var delayed: [TableOperation] { push?.failures.filter { $0.state == .pending } ?? [] }
 

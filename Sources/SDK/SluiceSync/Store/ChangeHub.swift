@@ -7,12 +7,12 @@ internal import Synchronization
 /// writer. A subscriber that joins during such a transaction gets a batch that reloads everything.
 final class ChangeHub: Sendable {
     private struct Commit: Sendable {
-        var source: ChangeSource
+        var source: StoreChange.Source
         var batch: ChangeBatch?
     }
 
     /// The source of each commit, whatever it changed.
-    let commits = Broadcast<ChangeSource>()
+    let commits = Broadcast<StoreChange.Source>()
     /// Batches for subscribers to tables only.
     let tables = Broadcast<ChangeBatch>()
     /// Batches for subscribers to records.
@@ -23,7 +23,7 @@ final class ChangeHub: Sendable {
 
     /// Runs `body` as one transaction of `store`, and publishes its changes after the commit.
     func write<Result: Sendable>(
-        to store: any LocalStore, from source: ChangeSource, _ body: @Sendable (any StoreWriter) throws -> Result
+        to store: any LocalStore, from source: StoreChange.Source, _ body: @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result {
         let number = Mutex<UInt64?>(nil)
         do {
@@ -89,7 +89,7 @@ extension LocalStore {
     ///
     /// - Parameter source: the source of the changes; nil for the point's own source.
     package func write<Result: Sendable>(
-        at point: CommitPoint, _ environment: SyncEnvironment, from source: ChangeSource? = nil,
+        at point: CommitPoint, _ environment: SyncEnvironment, from source: StoreChange.Source? = nil,
         _ body: @Sendable (any StoreWriter) throws -> Result
     ) async throws -> Result {
         try await environment.reached(point, .before)
@@ -131,23 +131,25 @@ struct CommitOrder<Item: Sendable>: Sendable {
     }
 }
 
-/// The cause of a change to records of the local store.
-public enum ChangeSource: String, Sendable, Hashable, CaseIterable {
-    /// The application, or a repair of the queue.
-    case local
-    /// A push: the server's answer to a local change.
-    case push
-    /// A pull.
-    case pull
-    /// A push that met a conflict: the decision's outcome.
-    case conflict
-    /// A purge.
-    case purge
+extension StoreChange {
+    /// The cause of a change to records of the local store.
+    public enum Source: String, Sendable, Hashable, CaseIterable {
+        /// The application, or a repair of the queue.
+        case local
+        /// A push: the server's answer to a local change.
+        case push
+        /// A pull.
+        case pull
+        /// A push that met a conflict: the decision's outcome.
+        case conflict
+        /// A purge.
+        case purge
+    }
 }
 
 extension CommitPoint {
     /// The source of changes at that point, unless the caller names another.
-    var source: ChangeSource {
+    var source: StoreChange.Source {
         switch self {
         case .localChange, .schema, .key: .local
         case .sealed, .answered, .applied: .push

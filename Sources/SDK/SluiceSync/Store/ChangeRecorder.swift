@@ -54,7 +54,7 @@ struct RecordedChanges: Sendable {
     }
 
     /// The changes as a batch; nil if none of the application's tables has changed.
-    func batch(_ id: UInt64, from source: ChangeSource) -> ChangeBatch? {
+    func batch(_ id: UInt64, from source: StoreChange.Source) -> ChangeBatch? {
         let changes = order.compactMap { key -> StoreChange? in
             guard lists(key.table), let record = records[key], let after = record.after, record.before || after else {
                 return nil
@@ -79,12 +79,12 @@ final class ChangeRecorder: StoreWriter {
     }
 
     func record(_ id: RecordID, in table: String) throws -> JSON? { try writer.record(id, in: table) }
-    func records(matching query: Query) throws -> [JSON] { try writer.records(matching: query) }
+    func records(matching query: TableQuery) throws -> [JSON] { try writer.records(matching: query) }
     func records(
         in table: String, where texts: [(column: PropertyName, text: String)], orderedBy order: PropertyName
     ) throws -> [JSON] { try writer.records(in: table, where: texts, orderedBy: order) }
     func largest(_ column: PropertyName, in table: String) throws -> Int64? { try writer.largest(column, in: table) }
-    func count(matching query: Query) throws -> Int { try writer.count(matching: query) }
+    func count(matching query: TableQuery) throws -> Int { try writer.count(matching: query) }
     func tables() throws -> [TableSchema] { try writer.tables() }
     func redeclare(_ table: TableSchema) throws { try writer.redeclare(table) }
     func drop(_ table: String) throws { try writer.drop(table) }
@@ -109,11 +109,11 @@ final class ChangeRecorder: StoreWriter {
         try change(ids, in: table, isThere: false) { try writer.delete(ids, from: table) }
     }
 
-    func delete(matching query: Query) throws -> Int {
+    func delete(matching query: TableQuery) throws -> Int {
         var ids: [RecordID] = []
         if notesRecords(of: query.table) {
             let limit = RecordedChanges.limit + 1
-            let leaving = Query(query.table, filter: query.filter, top: limit, select: ["id"])
+            let leaving = TableQuery(query.table, filter: query.filter, top: limit, select: ["id"])
             ids = try writer.records(matching: leaving).compactMap { $0["id"]?.textID }
         }
         return try change(ids, in: query.table, isThere: false) { try writer.delete(matching: query) }
@@ -158,10 +158,10 @@ public struct StoreChange: Sendable, Hashable {
     /// The kind of the change.
     public var kind: Kind
     /// The cause of the change.
-    public var source: ChangeSource
+    public var source: StoreChange.Source
 
     /// A change.
-    public init(table: String, recordID: RecordID, kind: Kind, source: ChangeSource) {
+    public init(table: String, recordID: RecordID, kind: Kind, source: StoreChange.Source) {
         self.table = table
         self.recordID = recordID
         self.kind = kind

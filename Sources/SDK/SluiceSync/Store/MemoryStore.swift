@@ -6,7 +6,7 @@ internal import Synchronization
 /// ```swift
 /// let store = MemoryStore()
 /// try await store.write { try $0.put(["id": "1", "text": "milk"], in: "todos") }
-/// let todos = try await store.read { try $0.records(matching: Query("todos")) }
+/// let todos = try await store.read { try $0.records(matching: TableQuery("todos")) }
 /// ```
 ///
 /// The state is kept twice, for writers and for readers. A transaction changes the writers' copy. Its changes are then

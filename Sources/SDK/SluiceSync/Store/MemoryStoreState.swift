@@ -24,7 +24,7 @@ struct MemoryStoreState: Sendable {
         }
 
         /// Returns the keys to search for the query: a superset of its results.
-        func candidates(for query: Query, _ evaluator: QueryEvaluator) -> [Key] {
+        func candidates(for query: TableQuery, _ evaluator: TableQuery.Evaluator) -> [Key] {
             let few = indexes.candidates(for: query) { key in records[key].map(evaluator.matches) ?? false }
             return few ?? Array(records.keys)
         }
@@ -50,19 +50,19 @@ struct MemoryStoreState: Sendable {
 
     func record(_ id: Key, in table: Key) -> JSON? { tables[table]?.records[id] }
 
-    func records(matching query: Query) throws(SluiceError) -> [JSON] {
+    func records(matching query: TableQuery) throws(SluiceError) -> [JSON] {
         let table = tables[Key(query.table)]
-        let evaluator = try QueryEvaluator(query, schema: table?.schema)
+        let evaluator = try TableQuery.Evaluator(query, schema: table?.schema)
         guard let table else { return [] }
         return evaluator.apply(to: table.candidates(for: query, evaluator).compactMap { table.records[$0] })
     }
 
     /// Returns the keys of the records that match the query's filter.
-    func keys(matching query: Query) throws(SluiceError) -> [Key] {
+    func keys(matching query: TableQuery) throws(SluiceError) -> [Key] {
         var query = query
         query.top = nil
         let table = tables[Key(query.table)]
-        let evaluator = try QueryEvaluator(query, schema: table?.schema)
+        let evaluator = try TableQuery.Evaluator(query, schema: table?.schema)
         guard let table else { return [] }
         return table.candidates(for: query, evaluator).filter { key in
             table.records[key].map(evaluator.matches) ?? false
@@ -153,7 +153,7 @@ struct MemoryStoreIndexes: Sendable {
     }
 
     /// Returns the keys to search for the query; nil if no index helps.
-    func candidates(for query: Query, _ matches: (Key) -> Bool) -> [Key]? {
+    func candidates(for query: TableQuery, _ matches: (Key) -> Bool) -> [Key]? {
         let terms = query.filter.map(Self.terms) ?? []
         for index in byText {
             let values = index.columns.compactMap { column in

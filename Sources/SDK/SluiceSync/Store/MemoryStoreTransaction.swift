@@ -39,12 +39,12 @@ final class MemoryStoreTransaction: StoreWriter {
         return state.record(Key(id.text), in: Key(table))
     }
 
-    func records(matching query: Query) throws -> [JSON] {
+    func records(matching query: TableQuery) throws -> [JSON] {
         try checkOpen()
         return try state.records(matching: query)
     }
 
-    func count(matching query: Query) throws -> Int {
+    func count(matching query: TableQuery) throws -> Int {
         try checkOpen()
         return try state.keys(matching: query).count
     }
@@ -65,7 +65,7 @@ final class MemoryStoreTransaction: StoreWriter {
         for id in ids { set(nil, Key(id.text), in: table) }
     }
 
-    func delete(matching query: Query) throws -> Int {
+    func delete(matching query: TableQuery) throws -> Int {
         try checkOpen()
         let keys = try state.keys(matching: query)
         for key in keys { set(nil, key, in: query.table) }

@@ -8,10 +8,10 @@ public protocol StoreReader {
     /// Returns the matching records, in the query's order (then by id), with `skip`, `top` and `select` applied.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for an invalid query.
-    func records(matching query: Query) throws -> [JSON]
+    func records(matching query: TableQuery) throws -> [JSON]
 
     /// Returns the number of records that match the query's filter; its `skip`, `top` and `select` are ignored.
-    func count(matching query: Query) throws -> Int
+    func count(matching query: TableQuery) throws -> Int
 
     /// Returns the records whose columns have exactly those texts, in the order of another column, then by id.
     ///
@@ -35,16 +35,16 @@ extension StoreReader {
     public func records(
         in table: String, where texts: [(column: PropertyName, text: String)], orderedBy order: PropertyName
     ) throws -> [JSON] {
-        try records(matching: Query(table, where: texts, orderedBy: order))
+        try records(matching: TableQuery(table, where: texts, orderedBy: order))
     }
 
     /// Returns the value of the first record in the descending order of the column.
     public func largest(_ column: PropertyName, in table: String) throws -> Int64? {
-        try records(matching: Query(largest: column, in: table)).first?[column]?.int
+        try records(matching: TableQuery(largest: column, in: table)).first?[column]?.int
     }
 }
 
-extension Query {
+extension TableQuery {
     /// A query for the records of ``StoreReader/records(in:where:orderedBy:)``.
     package init(
         _ table: String, where texts: [(column: PropertyName, text: String)], orderedBy order: PropertyName
@@ -67,7 +67,7 @@ extension StoreReader {
         var last: String?
         while true {
             let after = last.map { QueryExpression.binary(.gt, .column("id"), .literal(.string($0))) }
-            let some = try records(matching: Query(table, filter: after, order: [.init("id")], top: 500))
+            let some = try records(matching: TableQuery(table, filter: after, order: [.init("id")], top: 500))
             for record in some { try body(record) }
             guard let end = some.last?["id"]?.string else { return }
             last = end

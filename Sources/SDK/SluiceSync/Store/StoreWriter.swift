@@ -21,7 +21,7 @@ public protocol StoreWriter: StoreReader {
     func delete(_ ids: [RecordID], from table: String) throws
 
     /// Removes the records that match the query's filter, and returns their number.
-    func delete(matching query: Query) throws -> Int
+    func delete(matching query: TableQuery) throws -> Int
 
     /// Replaces a table's declaration: its columns and indexes are these from now on. Its records keep all properties.
     /// A missing table is created.

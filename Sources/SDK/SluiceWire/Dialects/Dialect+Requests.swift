@@ -7,7 +7,7 @@ extension Dialect {
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for a negative `skip` or `top`, or a parameter of the user's
     ///   whose name begins with `$`.
-    package func list(table: String, query: Query, endpoint: Endpoint) throws(SluiceError) -> Request {
+    package func list(table: String, query: TableQuery, endpoint: Endpoint) throws(SluiceError) -> SyncRequest {
         func refusal(_ reason: String) -> SluiceError { SluiceError(.invalidQuery, reason, table: table) }
         guard query.skip >= 0, query.top ?? 0 >= 0 else { throw refusal("skip and top cannot be negative") }
         if let parameter = query.parameters.first(where: { $0.name.hasPrefix("$") || $0.name.isEmpty }) {
@@ -22,7 +22,7 @@ extension Dialect {
         if query.includesCount { parameters.append(includeCount) }
         parameters += query.parameters.map { ($0.name, $0.value) }
         if query.includesDeleted { parameters.append(includeDeleted) }
-        var context = RequestContext(action: .read, table: table)
+        var context = SyncRequest.Context(action: .read, table: table)
         context.paging.remaining = query.top
         return request(.get, endpoint, [table], parameters, context: context)
     }
@@ -31,17 +31,17 @@ extension Dialect {
     /// lookup conditional: the answer is 304 if the record still has it.
     package func lookup(
         table: String, id: RecordID, includeDeleted: Bool = false, version: String? = nil, endpoint: Endpoint
-    ) -> Request {
+    ) -> SyncRequest {
         request(
             .get, endpoint, [table, id.text], includeDeleted ? [self.includeDeleted] : [],
-            context: RequestContext(action: .lookup, table: table, recordID: id, version: version))
+            context: SyncRequest.Context(action: .lookup, table: table, recordID: id, version: version))
     }
 
     /// Returns the request that creates a record.
-    package func insert(table: String, record: JSON, endpoint: Endpoint) -> Request {
+    package func insert(table: String, record: JSON, endpoint: Endpoint) -> SyncRequest {
         request(
             .post, endpoint, [table], body: record,
-            context: RequestContext(action: .insert, table: table, recordID: record[columns.id]?.textID))
+            context: SyncRequest.Context(action: .insert, table: table, recordID: record[columns.id]?.textID))
     }
 
     /// Returns the request that changes a record: by PATCH of the changes, or on a wire without PATCH by PUT, where
@@ -49,28 +49,29 @@ extension Dialect {
     /// body, and it leaves in `If-Match`. Without it a version in `changes` counts.
     package func update(
         table: String, id: RecordID, changes: JSON, version: String?, endpoint: Endpoint
-    ) -> Request {
+    ) -> SyncRequest {
         change(patchesUpdates ? .patch : .put, table, id, changes, version, endpoint)
     }
 
     /// Returns the request that replaces the server's record.
-    package func replace(table: String, id: RecordID, record: JSON, version: String?, endpoint: Endpoint) -> Request {
+    package func replace(table: String, id: RecordID, record: JSON, version: String?, endpoint: Endpoint) -> SyncRequest
+    {
         change(.put, table, id, record, version, endpoint)
     }
 
     /// Returns the request that deletes a record.
-    package func delete(table: String, id: RecordID, version: String?, endpoint: Endpoint) -> Request {
+    package func delete(table: String, id: RecordID, version: String?, endpoint: Endpoint) -> SyncRequest {
         request(
             .delete, endpoint, [table, id.text],
-            context: RequestContext(action: .delete, table: table, recordID: id, version: version))
+            context: SyncRequest.Context(action: .delete, table: table, recordID: id, version: version))
     }
 
     /// Returns the request that brings a deleted record back: by POST without a body, by PATCH with `deleted` alone,
     /// or by PUT. For PUT `record` must be the whole record, because missing properties are lost.
     package func undelete(
         table: String, id: RecordID, record: JSON? = nil, version: String?, endpoint: Endpoint
-    ) -> Request {
-        let context = RequestContext(action: .undelete, table: table, recordID: id, version: version)
+    ) -> SyncRequest {
+        let context = SyncRequest.Context(action: .undelete, table: table, recordID: id, version: version)
         switch undelete {
         case .post: return request(.post, endpoint, [table, id.text], context: context)
         case .patch:
@@ -88,18 +89,18 @@ extension Dialect {
     private func change(
         _ method: HTTPRequest.Method, _ table: String, _ id: RecordID, _ body: JSON, _ version: String?,
         _ endpoint: Endpoint
-    ) -> Request {
+    ) -> SyncRequest {
         var body = body
         if let version { body[columns.version] = JSON(version) }
         return request(
             method, endpoint, [table, id.text], body: body,
-            context: RequestContext(action: .update, table: table, recordID: id, version: version))
+            context: SyncRequest.Context(action: .update, table: table, recordID: id, version: version))
     }
 
     private func request(
         _ method: HTTPRequest.Method, _ endpoint: Endpoint, _ segments: [String],
-        _ parameters: [(name: String, value: String)] = [], body: JSON? = nil, context: RequestContext
-    ) -> Request {
+        _ parameters: [(name: String, value: String)] = [], body: JSON? = nil, context: SyncRequest.Context
+    ) -> SyncRequest {
         var head = HTTPRequest(
             method: method, scheme: endpoint.scheme, authority: endpoint.authority,
             path: endpoint.target(["tables"] + segments, parameters, keeping: keptInQueries))
@@ -108,6 +109,6 @@ extension Dialect {
         for (name, value) in headers {
             if let name = HTTPField.Name(name) { head.headerFields[name] = value }
         }
-        return Request(head, body: body.map { Body(json: $0) } ?? .empty, context: context)
+        return SyncRequest(head, body: body.map { MessageBody(json: $0) } ?? .empty, context: context)
     }
 }

@@ -37,7 +37,7 @@ public struct Dialect: Sendable, CustomStringConvertible {
     /// The query parameter, name and value, that asks for the count of all matching records.
     var includeCount: (name: String, value: String)
     /// The spelling of filters.
-    package var odata: ODataStyle
+    package var odata: ODataOptions.Style
     /// The place of the rows in the answer to a list.
     package var shape: RowPage.Shape
     /// Whether a record's id may be an integer, in tables that are used online.
@@ -74,7 +74,7 @@ public struct Dialect: Sendable, CustomStringConvertible {
         columns: SystemColumns = SystemColumns(), asksForSystemProperties: Bool = false,
         patchesUpdates: Bool = true, undelete: Undelete = .post,
         includeDeleted: (name: String, value: String) = ("__includeDeleted", "true"),
-        includeCount: (name: String, value: String) = ("$inlinecount", "allpages"), odata: ODataStyle = .v3,
+        includeCount: (name: String, value: String) = ("$inlinecount", "allpages"), odata: ODataOptions.Style = .v3,
         shape: RowPage.Shape = .tables, allowsIntegerIDs: Bool = false,
         keptInQueries: String = PercentEncoding.kept, agent: ClientAgent = .zumo, sendsApplicationKey: Bool = false,
         reportsFeatures: Bool = false, linksPages: Bool = true, versionsAreTags: Bool = false,
@@ -245,8 +245,8 @@ extension Dialect {
     ///     here.
     ///   - endpoint: the server.
     package func nextPage(
-        after response: Response, page: RowPage, request: Request, endpoint: Endpoint
-    ) -> Request? {
+        after response: SyncResponse, page: RowPage, request: SyncRequest, endpoint: Endpoint
+    ) -> SyncRequest? {
         guard let first = page.rows.first, let path = request.head.path else { return nil }
         var parameters = QueryString(ofPath: path)
         let wanted = request.context.paging.remaining ?? parameters["$top"].flatMap { Int($0) }
@@ -274,7 +274,9 @@ extension Dialect {
     /// Returns the request for the answer's own link, or nil without a link that may be followed: see
     /// ``nextPage(after:page:request:endpoint:)``. A page with a link is not the last one, even if it is empty: some
     /// servers leave out rows after they have cut the page.
-    package func linkedPage(after response: Response, page: RowPage, request: Request, endpoint: Endpoint) -> Request? {
+    package func linkedPage(after response: SyncResponse, page: RowPage, request: SyncRequest, endpoint: Endpoint)
+        -> SyncRequest?
+    {
         let header = page.nextLink == nil ? LinkHeader.next(in: response) : nil
         guard let link = page.nextLink ?? header, let path = request.head.path,
             let target = PageLink(link).target(from: path, endpoint: endpoint), target != path

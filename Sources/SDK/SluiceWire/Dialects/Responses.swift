@@ -8,7 +8,7 @@ extension Dialect {
     /// The message is the server's own if it sent one (as ``ServerMessage`` finds it). A 409 or 412 carries the
     /// server's record if the body is one: an object with an id. A redirect is not followed, because it could lead
     /// credentials elsewhere.
-    package func failure(_ response: Response, for context: RequestContext) -> SluiceError? {
+    package func failure(_ response: SyncResponse, for context: SyncRequest.Context) -> SluiceError? {
         let code: SluiceError.Code
         switch response.status {
         case 206:
@@ -41,7 +41,7 @@ extension Dialect {
     /// - Throws: ``SluiceError`` as ``failure(_:for:)``, and of code `brokenProtocol` for a body that is not a record:
     ///   not JSON, cut short, not an object, without an id that the wire allows, or with another id than the requested
     ///   one.
-    package func record(in response: Response, for context: RequestContext) throws(SluiceError) -> JSON? {
+    package func record(in response: SyncResponse, for context: SyncRequest.Context) throws(SluiceError) -> JSON? {
         if let failure = failure(response, for: context) { throw failure }
         if response.status == 204 || response.status == 304 { return nil }
         if context.action == .delete && response.body.isEmpty { return nil }
@@ -72,7 +72,7 @@ extension Dialect {
     ///
     /// - Throws: ``SluiceError`` as ``failure(_:for:)``, and of code `brokenProtocol` for a body that is not a page.
     package func page(
-        in response: Response, for context: RequestContext, requiresIDs: Bool = true, setsAside: Bool = false
+        in response: SyncResponse, for context: SyncRequest.Context, requiresIDs: Bool = true, setsAside: Bool = false
     ) throws(SluiceError) -> RowPage {
         if let failure = failure(response, for: context) { throw failure }
         do throws(SluiceError) {
@@ -90,8 +90,8 @@ extension Dialect {
     }
 
     /// Returns the body as a document.
-    private func document(in response: Response, for context: RequestContext) throws(SluiceError) -> JSON {
-        do throws(JSONParseError) {
+    private func document(in response: SyncResponse, for context: SyncRequest.Context) throws(SluiceError) -> JSON {
+        do throws(JSON.ParseError) {
             return try response.body.json
         } catch let cause {
             let code: SluiceError.Code = cause.isTooLarge ? .tooLarge : .brokenProtocol
@@ -101,14 +101,14 @@ extension Dialect {
         }
     }
 
-    private static func notJSON(_ response: Response) -> String {
+    private static func notJSON(_ response: SyncResponse) -> String {
         if response.body.isEmpty { return "the server's answer is empty where a record was due" }
         return ServerMessage.isWebPage(response)
             ? ServerMessage.webPage : "the server's answer is not JSON, or was cut short"
     }
 
     private func error(
-        _ code: SluiceError.Code, _ message: String, _ context: RequestContext, _ response: Response
+        _ code: SluiceError.Code, _ message: String, _ context: SyncRequest.Context, _ response: SyncResponse
     ) -> SluiceError {
         SluiceError(
             code, message, table: context.table, recordID: context.recordID, operationID: context.operationID,

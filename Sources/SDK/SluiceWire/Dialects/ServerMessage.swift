@@ -12,7 +12,7 @@ package enum ServerMessage {
     /// object's member `error`, `description` or `message` (the .NET server's), or RFC 9457's `detail` or `title`
     /// followed by the problems of single properties; or a list of problems; or the body itself, unless it is a web
     /// page; or the status. Control characters and credentials are removed and long texts cut.
-    package static func text(of response: Response) -> String {
+    package static func text(of response: SyncResponse) -> String {
         let text = shown(found(in: response), response)
         return text.isEmpty ? status(response) : text
     }
@@ -22,7 +22,7 @@ package enum ServerMessage {
         "the answer is a web page: check the endpoint, and whether a login page is in the way"
 
     /// Whether the body is a web page, as a proxy or a login page sends it.
-    package static func isWebPage(_ response: Response) -> Bool {
+    package static func isWebPage(_ response: SyncResponse) -> Bool {
         guard isMarkup(response) else { return false }
         var text = String(decoding: response.body.bytes.prefix(4096), as: UTF8.self).lowercased()[...]
         while true {
@@ -41,11 +41,11 @@ package enum ServerMessage {
     }
 
     /// Whether the body is markup, and no text for a person.
-    private static func isMarkup(_ response: Response) -> Bool {
+    private static func isMarkup(_ response: SyncResponse) -> Bool {
         response.body.bytes.first { !" \t\r\n\u{FEFF}".utf8.contains($0) } == UInt8(ascii: "<")
     }
 
-    private static func found(in response: Response) -> String {
+    private static func found(in response: SyncResponse) -> String {
         if response.body.isEmpty { return "" }
         guard let body = try? response.body.json else {
             // No more bytes than a message can need: a scalar has at most four, and control characters are removed.
@@ -88,7 +88,7 @@ package enum ServerMessage {
         return problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
 
-    private static func status(_ response: Response) -> String {
+    private static func status(_ response: SyncResponse) -> String {
         let reason = shown(response.head.status.reasonPhrase, response)
         let page = response.status < 400 && isWebPage(response) ? webPage : nil
         let meaning = (page ?? meaning(ofStatus: response.status)).map { ": \($0)" } ?? ""
@@ -97,7 +97,7 @@ package enum ServerMessage {
 
     /// Returns the text, cut and without credentials. They are removed before and after the cut, because a cut may
     /// leave a part of one, and control characters may have split one.
-    private static func shown(_ text: String, _ response: Response) -> String {
+    private static func shown(_ text: String, _ response: SyncResponse) -> String {
         guard let credentials = response.credentials else { return shortened(text) }
         return shortened(credentials.hiding(shortened(credentials.hiding(text))))
     }

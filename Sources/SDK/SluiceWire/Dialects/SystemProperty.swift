@@ -3,7 +3,7 @@ package import SluiceBase
 /// A property that a server keeps of every record besides the application's content.
 ///
 /// Each wire has its own names for these columns: ``version`` is `__version` in Mobile Services and `version` since.
-/// A typed record uses the name in Swift, on every wire; see ``TableRecord``.
+/// A typed record uses the name in Swift, on every wire; see ``SyncRecord``.
 public enum SystemProperty: String, Sendable, Hashable, CaseIterable {
     /// The time of creation. Datasync servers do not send it.
     case createdAt

@@ -50,8 +50,8 @@ package struct TableDigest: Sendable, Hashable {
 extension Dialect {
     /// Returns the request for the digest of a query's rows, or of its rows with ids in a range.
     package func digest(
-        table: String, query: Query, range: TableDigest.Range? = nil, endpoint: Endpoint
-    ) throws(SluiceError) -> Request {
+        table: String, query: TableQuery, range: TableDigest.Range? = nil, endpoint: Endpoint
+    ) throws(SluiceError) -> SyncRequest {
         var request = try list(table: table, query: query, endpoint: endpoint)
         let parts = (request.head.path ?? "").split(separator: "?", maxSplits: 1)
         var address = QueryString(ofPath: "\(parts.first ?? "")/$digest" + (parts.count > 1 ? "?\(parts[1])" : ""))

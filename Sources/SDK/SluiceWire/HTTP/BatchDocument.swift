@@ -31,7 +31,7 @@ package enum BatchDocument {
 
     /// Returns a request for the list of `requests`, with a body if it is JSON.
     package static func request(
-        _ id: String, group: String?, _ request: Request, url: String, fields: [HTTPField]
+        _ id: String, group: String?, _ request: SyncRequest, url: String, fields: [HTTPField]
     ) -> JSON {
         var json: JSON = ["id": JSON(id), "method": JSON(request.head.method.rawValue), "url": JSON(url)]
         if let group { json["atomicityGroup"] = JSON(group) }
@@ -58,16 +58,16 @@ package enum BatchDocument {
 
     /// Returns the answers of a document, each with its id, and nil for one without a possible status; nil for a
     /// document without a list of them.
-    package static func answers(of document: JSON?) -> [(id: String?, response: Response?)]? {
+    package static func answers(of document: JSON?) -> [(id: String?, response: SyncResponse?)]? {
         document?["responses"]?.elements?.map { ($0["id"]?.string, response($0)) }
     }
 
-    private static func response(_ element: JSON) -> Response? {
+    private static func response(_ element: JSON) -> SyncResponse? {
         guard let status = element["status"]?.int.flatMap({ Int(exactly: $0) }), (200...599).contains(status) else {
             return nil
         }
-        let body = element["body"].flatMap { $0.isNull ? nil : Body(json: $0) }
-        return Response(
+        let body = element["body"].flatMap { $0.isNull ? nil : MessageBody(json: $0) }
+        return SyncResponse(
             HTTPResponse(status: .init(code: status), headerFields: fields(element["headers"])), body: body ?? .empty)
     }
 

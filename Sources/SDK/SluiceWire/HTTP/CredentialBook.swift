@@ -103,7 +103,7 @@ extension CredentialBook {
     /// successful answer to a list, a lookup or a custom call. From every other answer the header fields with a
     /// credential are removed, except for the ones that the protocol needs, and its body's texts are cleaned. Reports
     /// about an answer hide all of it: see ``Exchange``.
-    func hiding(_ response: Response, to context: RequestContext, idColumn: PropertyName) -> Response {
+    func hiding(_ response: SyncResponse, to context: SyncRequest.Context, idColumn: PropertyName) -> SyncResponse {
         var response = response
         response.credentials = self
         let isCarriedOut = (200..<300).contains(response.status)
@@ -123,7 +123,7 @@ extension CredentialBook {
         guard let hidden = search.hiding(response.body.bytes),
             (try? response.body.json)?[idColumn] == nil
         else { return response }
-        response.body = Body(bytes: hidden, maximumValues: response.body.maximumValues)
+        response.body = MessageBody(bytes: hidden, maximumValues: response.body.maximumValues)
         return response
     }
 
@@ -165,8 +165,8 @@ extension CredentialBook {
     }
 
     /// Returns the body without credentials.
-    package func hiding(_ body: Body) -> Body {
-        search.hiding(body.bytes).map { Body(bytes: $0, maximumValues: body.maximumValues) } ?? body
+    package func hiding(_ body: MessageBody) -> MessageBody {
+        search.hiding(body.bytes).map { MessageBody(bytes: $0, maximumValues: body.maximumValues) } ?? body
     }
 
     /// Returns the error without credentials, in its message, its record and its causes.

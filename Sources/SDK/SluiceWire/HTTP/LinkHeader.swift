@@ -9,7 +9,7 @@ package enum LinkHeader {
     private typealias Text = Substring.UnicodeScalarView
 
     /// Returns the address of the first link of an answer with the relation `next`.
-    package static func next(in response: Response) -> String? {
+    package static func next(in response: SyncResponse) -> String? {
         HTTPField.Name("Link").flatMap { next(in: response.head.headerFields[values: $0]) }
     }
 

@@ -4,5 +4,5 @@
 /// of code `network`, `timeout`, `tooLarge` or `cancelled`. An answer of any status is an answer, not an error.
 public protocol Transport: Sendable {
     /// Sends the request and waits for the whole answer.
-    func send(_ request: Request) async throws -> Response
+    func send(_ request: SyncRequest) async throws -> SyncResponse
 }

@@ -5,7 +5,7 @@ public struct ClientOptions: Sendable {
     /// The source of tokens; nil means that requests carry none.
     public var tokenProvider: (any TokenProvider)?
     /// The header field for tokens. Default `X-ZUMO-AUTH`.
-    public var tokenScheme: TokenScheme
+    public var tokenScheme: ClientOptions.TokenScheme
     /// The time before a token's expiry at which it is refreshed, if the provider knows the expiry. Default 60 s.
     public var tokenLead: Duration
     /// The time for which a new token is not replaced again, even if the server refuses it. So a server that refuses
@@ -14,9 +14,9 @@ public struct ClientOptions: Sendable {
     /// The rules for sending requests again.
     public var retry: RetryPolicy
     /// The limits of each exchange.
-    public var limits: Limits
+    public var limits: SyncRequest.Limits
     /// The system columns to request, on a wire that sends them only on request.
-    public var systemProperties: SystemPropertySelection
+    public var systemProperties: SystemProperty.Selection
     /// The key that identifies an application to Mobile Services, sent as `X-ZUMO-APPLICATION` only on the `azure-v1`
     /// wire, and only to the endpoint's own origin. No description of the options shows it.
     public var applicationKey: String? {
@@ -34,13 +34,13 @@ public struct ClientOptions: Sendable {
 
     /// Options.
     public init(
-        tokenProvider: (any TokenProvider)? = nil, tokenScheme: TokenScheme = .zumo,
+        tokenProvider: (any TokenProvider)? = nil, tokenScheme: ClientOptions.TokenScheme = .zumo,
         tokenLead: Duration = .seconds(60), tokenCoolDown: Duration = .seconds(10),
-        retry: RetryPolicy = RetryPolicy(), limits: Limits = Limits(),
-        systemProperties: SystemPropertySelection = SystemPropertySelection(),
+        retry: RetryPolicy = RetryPolicy(), limits: SyncRequest.Limits = SyncRequest.Limits(),
+        systemProperties: SystemProperty.Selection = SystemProperty.Selection(),
         applicationKey: String? = nil, installationID: String? = nil,
         environment: SyncEnvironment = .system,
-        timer: @escaping @Sendable (Duration) async throws -> Void = { try await Pause.wait(for: $0) }
+        timer: @escaping @Sendable (Duration) async throws -> Void = { try await SyncEnvironment.wait(for: $0) }
     ) {
         self.tokenProvider = tokenProvider
         self.tokenScheme = tokenScheme

@@ -8,12 +8,12 @@ public import SluiceBase
 public struct Exchange: Sendable {
     /// Held by reference, so that an error stays small.
     private final class Storage: Sendable {
-        let request: Request
-        let response: Response
+        let request: SyncRequest
+        let response: SyncResponse
         let dialect: Dialect
         let properties: Set<SystemProperty>
 
-        init(_ request: Request, _ response: Response, _ dialect: Dialect, _ properties: Set<SystemProperty>) {
+        init(_ request: SyncRequest, _ response: SyncResponse, _ dialect: Dialect, _ properties: Set<SystemProperty>) {
             self.request = request
             self.response = response
             self.dialect = dialect
@@ -23,15 +23,16 @@ public struct Exchange: Sendable {
     private let storage: Storage
 
     /// The request as it entered the chain of filters.
-    public var request: Request { storage.request }
+    public var request: SyncRequest { storage.request }
     /// The answer as it left the chain.
-    public var response: Response { storage.response }
+    public var response: SyncResponse { storage.response }
     /// The wire that reads the record of the answer.
     var dialect: Dialect { storage.dialect }
     /// The system properties that the table treats as the server's.
     var properties: Set<SystemProperty> { storage.properties }
 
-    init(_ request: Request, _ response: Response, _ dialect: Dialect, _ properties: Set<SystemProperty> = .all) {
+    init(_ request: SyncRequest, _ response: SyncResponse, _ dialect: Dialect, _ properties: Set<SystemProperty> = .all)
+    {
         var request = request
         var response = response
         request.head.headerFields = Self.withoutCredentials(request.head.headerFields)

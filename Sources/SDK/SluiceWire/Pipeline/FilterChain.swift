@@ -5,13 +5,13 @@ package import SluiceBase
 /// Requests pass it in pages; a request by itself is a page of one.
 public struct FilterChain: Sendable {
     /// The filters, the outermost first.
-    public let filters: [any Filter]
+    public let filters: [any RequestFilter]
     /// The transport after the innermost filter.
     public let transport: any Transport
     private let entry: RequestPage.Next
 
     /// Folds the filters around the transport, once.
-    public init(_ filters: [any Filter], transport: any Transport) {
+    public init(_ filters: [any RequestFilter], transport: any Transport) {
         self.filters = filters
         self.transport = transport
         var entry: RequestPage.Next = { page in await Self.end(page, transport) }
@@ -19,7 +19,7 @@ public struct FilterChain: Sendable {
             let next = entry
             switch filter {
             case let filter as any PageFilter: entry = { page in await filter.handle(page, next: next) }
-            case let filter as any Transform: entry = { page in await Self.pass(page, filter, next) }
+            case let filter as any RequestTransform: entry = { page in await Self.pass(page, filter, next) }
             default:
                 entry = { page in
                     if page.requests.count > 1 { return await NestedPage(page, filter, next).answers() }
@@ -33,7 +33,9 @@ public struct FilterChain: Sendable {
     /// Sends a request through the filters.
     ///
     /// - Throws: ``SluiceError``; for a filter's own error one of code `filter` that names the filter.
-    public func send(_ request: Request) async throws -> Response { try await entry(RequestPage([request]))[0].get() }
+    public func send(_ request: SyncRequest) async throws -> SyncResponse {
+        try await entry(RequestPage([request]))[0].get()
+    }
 
     /// Sends the requests of a page through the filters.
     package func send(_ page: RequestPage) async -> RequestPage.Answers { await entry(page) }
@@ -53,8 +55,9 @@ public struct FilterChain: Sendable {
     }
 
     private static func pass(
-        _ request: Request, _ group: RequestPage.Group?, _ filter: any Filter, _ next: @escaping RequestPage.Next
-    ) async -> Result<Response, any Error> {
+        _ request: SyncRequest, _ group: RequestPage.Group?, _ filter: any RequestFilter,
+        _ next: @escaping RequestPage.Next
+    ) async -> Result<SyncResponse, any Error> {
         await caught {
             try await pass(request, .filter, "filter \(type(of: filter))") {
                 try await filter.handle(request) { try await next(RequestPage([$0], group: group))[0].get() }
@@ -63,9 +66,9 @@ public struct FilterChain: Sendable {
     }
 
     private static func pass(
-        _ page: RequestPage, _ filter: any Transform, _ next: RequestPage.Next
+        _ page: RequestPage, _ filter: any RequestTransform, _ next: RequestPage.Next
     ) async -> RequestPage.Answers {
-        var answers: [Result<Response, any Error>?] = Array(repeating: nil, count: page.requests.count)
+        var answers: [Result<SyncResponse, any Error>?] = Array(repeating: nil, count: page.requests.count)
         var (sent, places): (RequestPage, [Int]) = (page.taking([]), [])
         for (place, request) in page.requests.enumerated() {
             do {
@@ -90,7 +93,7 @@ public struct FilterChain: Sendable {
     }
 
     /// Returns the result of the body.
-    static func caught(_ body: () async throws -> Response) async -> Result<Response, any Error> {
+    static func caught(_ body: () async throws -> SyncResponse) async -> Result<SyncResponse, any Error> {
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 
@@ -101,9 +104,9 @@ public struct FilterChain: Sendable {
     ///
     /// - Throws: an error of Sluice unchanged, any other with the name of the link.
     package static func pass(
-        _ request: Request, _ code: SluiceError.Code, _ name: @autoclosure () -> String,
-        to link: () async throws -> Response
-    ) async throws -> Response {
+        _ request: SyncRequest, _ code: SluiceError.Code, _ name: @autoclosure () -> String,
+        to link: () async throws -> SyncResponse
+    ) async throws -> SyncResponse {
         do {
             let response = try await link()
             if response.credentials == nil { request.context.credentials?.note(request.head) }
@@ -114,7 +117,7 @@ public struct FilterChain: Sendable {
     }
 
     private static func named(
-        _ error: any Error, _ request: Request, _ code: SluiceError.Code, _ name: @autoclosure () -> String
+        _ error: any Error, _ request: SyncRequest, _ code: SluiceError.Code, _ name: @autoclosure () -> String
     ) -> any Error {
         let context = request.context
         context.credentials?.note(request.head)

@@ -10,19 +10,19 @@ final class NestedPage: Sendable {
     private struct State {
         var begun = 0
         /// The requests that came to the filter's end, with their places.
-        var came: [(place: Int, request: Request)] = []
+        var came: [(place: Int, request: SyncRequest)] = []
         var isSent = false
         /// The answers that came back to the filter, by place, and those that the filter gave.
-        var received: [Int: Result<Response, any Error>] = [:]
-        var answers: [Int: Result<Response, any Error>] = [:]
+        var received: [Int: Result<SyncResponse, any Error>] = [:]
+        var answers: [Int: Result<SyncResponse, any Error>] = [:]
     }
 
     private let page: RequestPage
-    private let filter: any Filter
+    private let filter: any RequestFilter
     private let next: RequestPage.Next
     private let state = Mutex(State())
 
-    init(_ page: RequestPage, _ filter: any Filter, _ next: @escaping RequestPage.Next) {
+    init(_ page: RequestPage, _ filter: any RequestFilter, _ next: @escaping RequestPage.Next) {
         self.page = page
         self.filter = filter
         self.next = next
@@ -58,7 +58,7 @@ final class NestedPage: Sendable {
     }
 
     /// Sends the request with the others, or alone if the page was sent before.
-    private func send(_ request: Request, at place: Int) async throws -> Response {
+    private func send(_ request: SyncRequest, at place: Int) async throws -> SyncResponse {
         let isFirst = state.withLock { state in
             if state.isSent || state.came.contains(where: { $0.place == place }) { return false }
             state.came.append((place, request))

@@ -1,6 +1,6 @@
 /// Requests that pass the chain together.
 package struct RequestPage: Sendable {
-    package var requests: [Request]
+    package var requests: [SyncRequest]
     /// The group of the requests, which are sent together or not at all; nil where each stands for itself.
     package let group: Group?
 
@@ -13,7 +13,7 @@ package struct RequestPage: Sendable {
         package init(name: String, count: Int) { (self.name, self.count) = (name, count) }
     }
 
-    package init(_ requests: [Request], group: Group? = nil) {
+    package init(_ requests: [SyncRequest], group: Group? = nil) {
         self.requests = requests
         self.group = group
     }
@@ -25,13 +25,13 @@ package struct RequestPage: Sendable {
     func taking(_ indices: [Int]) -> RequestPage { RequestPage(indices.map { requests[$0] }, group: group) }
 
     /// The answers to a page, in the order of its requests.
-    package typealias Answers = [Result<Response, any Error>]
+    package typealias Answers = [Result<SyncResponse, any Error>]
     /// The rest of the chain.
     package typealias Next = @Sendable (RequestPage) async -> Answers
 }
 
 /// A filter that takes a page at once: it waits or repeats once for all of its requests.
-package protocol PageFilter: Filter {
+package protocol PageFilter: RequestFilter {
     /// Passes a page on, or answers it. There is an answer for each request.
     func handle(_ page: RequestPage, next: RequestPage.Next) async -> RequestPage.Answers
 }
@@ -40,7 +40,7 @@ extension PageFilter {
     package var takesPages: Bool { true }
 
     /// Passes a page of one request.
-    package func handle(_ request: Request, next: SluiceWire.Next) async throws -> Response {
+    package func handle(_ request: SyncRequest, next: SluiceWire.RequestFilter.Next) async throws -> SyncResponse {
         try await withoutActuallyEscaping(next) { next in
             try await handle(RequestPage([request])) { page in
                 var answers: RequestPage.Answers = []
@@ -60,5 +60,7 @@ package protocol PageTransport: Transport {
 
 extension PageTransport {
     /// Sends a page of one request.
-    package func send(_ request: Request) async throws -> Response { try await send(RequestPage([request]))[0].get() }
+    package func send(_ request: SyncRequest) async throws -> SyncResponse {
+        try await send(RequestPage([request]))[0].get()
+    }
 }

@@ -38,7 +38,7 @@ package final class ServerPace: Sendable {
     package func bound(by longest: Duration) { state.withLock { $0.longest = longest } }
 
     /// Notes an answer, and returns the pause it asks for.
-    func note(_ response: Response, _ environment: SyncEnvironment) -> Duration? {
+    func note(_ response: SyncResponse, _ environment: SyncEnvironment) -> Duration? {
         let isRefused = response.status == 429 || response.status >= 500
         let pause = RetryAfter.duration(response.head.headerFields, now: environment.now())
         let now = environment.steady()

@@ -14,7 +14,7 @@ public struct SluiceClient: Sendable {
     /// The backend's wire.
     public let dialect: Dialect
     /// The caller's own filters, the outermost first.
-    public let filters: [any Filter]
+    public let filters: [any RequestFilter]
     /// The options of the client.
     public let options: ClientOptions
     /// The built-in filters around the caller's, and the transport.
@@ -25,7 +25,7 @@ public struct SluiceClient: Sendable {
     package let credentials: CredentialBook
     private let refresh: TokenRefresh?
     /// The innermost filters, around each request on the wire.
-    private let wireFilters: [any Filter]
+    private let wireFilters: [any RequestFilter]
 
     /// A client.
     ///
@@ -36,7 +36,7 @@ public struct SluiceClient: Sendable {
     ///
     /// The first of `filters` is the outermost.
     public init(
-        endpoint: Endpoint, dialect: Dialect = .azureV2, transport: any Transport, filters: [any Filter] = [],
+        endpoint: Endpoint, dialect: Dialect = .azureV2, transport: any Transport, filters: [any RequestFilter] = [],
         options: ClientOptions = ClientOptions()
     ) {
         self.init(
@@ -48,9 +48,9 @@ public struct SluiceClient: Sendable {
 
     /// - Parameter transport: with the dialect's adapter around it.
     private init(
-        endpoint: Endpoint, dialect: Dialect, transport: any Transport, filters: [any Filter],
+        endpoint: Endpoint, dialect: Dialect, transport: any Transport, filters: [any RequestFilter],
         options: ClientOptions, pace: ServerPace, credentials: CredentialBook, refresh: TokenRefresh?,
-        inner: [any Filter]? = nil
+        inner: [any RequestFilter]? = nil
     ) {
         self.endpoint = endpoint
         self.dialect = dialect
@@ -63,7 +63,7 @@ public struct SluiceClient: Sendable {
             Metering(), HideCredentials(book: credentials, idColumn: dialect.columns.id, isInnermost: true),
             LimitsFilter(limits: options.limits, timer: options.timer),
         ]
-        var links: [any Filter] = [
+        var links: [any RequestFilter] = [
             HideCredentials(book: credentials, idColumn: dialect.columns.id, isInnermost: false),
             CorrelationID(makeID: options.environment.makeID),
             Retry(policy: options.retry, environment: options.environment, pace: pace),
@@ -87,7 +87,7 @@ public struct SluiceClient: Sendable {
     /// Returns a client with one more filter, inside of the existing ones. This client does not change. The two share
     /// as changing state only the token provider, so that a token is refreshed once for both, and the pace that the
     /// server's answers ask for.
-    public func with(_ filter: any Filter) -> SluiceClient {
+    public func with(_ filter: any RequestFilter) -> SluiceClient {
         SluiceClient(
             endpoint: endpoint, dialect: dialect, transport: chain.transport, filters: filters + [filter],
             options: options, pace: pace, credentials: credentials, refresh: refresh)
@@ -118,5 +118,5 @@ public struct SluiceClient: Sendable {
     ///
     /// - Throws: ``SluiceError`` of code `network`, `timeout`, `cancelled`, `tooLarge`, `unauthorized` (the token
     ///   provider failed), or `filter`; and the filters' own errors.
-    public func send(_ request: Request) async throws -> Response { try await chain.send(request) }
+    public func send(_ request: SyncRequest) async throws -> SyncResponse { try await chain.send(request) }
 }

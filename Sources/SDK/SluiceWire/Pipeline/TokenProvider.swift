@@ -22,10 +22,12 @@ extension TokenProvider {
     public func expiry(of token: String) async throws -> Timestamp? { nil }
 }
 
-/// The header field that carries a token.
-public enum TokenScheme: Sendable, Hashable {
-    /// `X-ZUMO-AUTH: token`.
-    case zumo
-    /// `Authorization: Bearer token`.
-    case bearer
+extension ClientOptions {
+    /// The header field that carries a token.
+    public enum TokenScheme: Sendable, Hashable {
+        /// `X-ZUMO-AUTH: token`.
+        case zumo
+        /// `Authorization: Bearer token`.
+        case bearer
+    }
 }

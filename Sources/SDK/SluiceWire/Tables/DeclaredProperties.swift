@@ -8,7 +8,7 @@ internal import SluiceBase
 /// and none is made. A type that asks for no keys counts as declaring all. JSON declares none: it has the wire's names.
 package struct DeclaredProperties: Sendable, Hashable {
     package let names: [SystemProperty: String]
-    /// The values that the type gives to a record without the properties; see ``TableRecord/defaults``.
+    /// The values that the type gives to a record without the properties; see ``SyncRecord/defaults``.
     let defaults: JSON?
 
     package init(of type: (some Decodable).Type) {
@@ -16,7 +16,7 @@ package struct DeclaredProperties: Sendable, Hashable {
             (names, defaults) = ([:], nil)
             return
         }
-        defaults = (type as? any TableRecord.Type)?.encodedDefaults
+        defaults = (type as? any SyncRecord.Type)?.encodedDefaults
         let probe = CodingKeyProbe()
         _ = try? type.init(from: probe)
         guard let accepts = probe.accepts else {
@@ -30,7 +30,7 @@ package struct DeclaredProperties: Sendable, Hashable {
     }
 }
 
-extension TableRecord {
+extension SyncRecord {
     fileprivate static var encodedDefaults: JSON? { defaults.flatMap { try? JSONRecordEncoder().encode($0) } }
 }
 

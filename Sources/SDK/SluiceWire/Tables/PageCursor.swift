@@ -4,7 +4,7 @@ internal import SluiceBase
 /// The position of a list after a page. It also detects a server that leads in a circle.
 struct PageCursor: Sendable {
     /// The request for the next page.
-    let request: Request
+    let request: SyncRequest
     /// The addresses requested so far, this page's included.
     private let asked: Set<String>
     /// The page before the next one.
@@ -16,7 +16,7 @@ struct PageCursor: Sendable {
     /// - Throws: ``SluiceError`` of code `brokenProtocol` if the page repeats the one before, or the next page's
     ///   address was requested before.
     static func after(
-        _ page: RowPage, _ response: Response, to request: Request, previous: PageCursor?, client: SluiceClient
+        _ page: RowPage, _ response: SyncResponse, to request: SyncRequest, previous: PageCursor?, client: SluiceClient
     ) throws(SluiceError) -> PageCursor? {
         if let previous, isSame(page, previous.page) {
             throw failure("the server answers with the same page again and again", request)
@@ -40,7 +40,7 @@ struct PageCursor: Sendable {
         return zip(one.rows, other.rows).allSatisfy { $0.id == $1.id }
     }
 
-    private static func failure(_ message: String, _ request: Request) -> SluiceError {
+    private static func failure(_ message: String, _ request: SyncRequest) -> SluiceError {
         SluiceError(.brokenProtocol, message, table: request.context.table)
     }
 }

@@ -76,6 +76,13 @@ package struct RecordCoder<Record: Decodable>: Sendable {
         return (fitting, records, misfits)
     }
 
+    /// Returns each record of the local store's documents, or an error where one does not fit the type.
+    package func results(_ documents: [JSON]) -> [Result<Record, SluiceError>] {
+        documents.map { document in
+            Result { () throws(SluiceError) in try decode(document, isServers: false) }
+        }
+    }
+
     /// Returns the records of the server's documents.
     func decode(_ documents: [JSON]) throws(SluiceError) -> [Record] {
         if let records = same(documents) { return records }

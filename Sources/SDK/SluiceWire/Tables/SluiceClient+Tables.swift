@@ -3,16 +3,16 @@ public import SluiceBase
 
 extension SluiceClient {
     /// Returns the table of that name, whose records are JSON objects.
-    public func table(_ name: String) -> Table<JSON> { Table(name, client: self) }
+    public func table(_ name: String) -> OnlineTable<JSON> { OnlineTable(name, client: self) }
 
     /// Returns the table of that name, whose records are values of `type`.
-    public func table<Record: Codable & Sendable>(_ name: String, of type: Record.Type) -> Table<Record> {
-        Table(name, client: self)
+    public func table<Record: Codable & Sendable>(_ name: String, of type: Record.Type) -> OnlineTable<Record> {
+        OnlineTable(name, client: self)
     }
 
     /// Returns the table of the type's records.
-    public func table<Record: TableRecord>(_ type: Record.Type) -> Table<Record> {
-        Table(type.tableName, client: self)
+    public func table<Record: SyncRecord>(_ type: Record.Type) -> OnlineTable<Record> {
+        OnlineTable(type.tableName, client: self)
     }
 
     /// Returns the custom call of that name: `/api/name`.
@@ -28,7 +28,7 @@ extension SluiceClient {
 /// let orders = client.api("orders")
 /// let receipt = try await orders.call(Order(sku: "A-1"), returning: Receipt.self)
 /// let open = try await orders.call(method: .get, path: ["open"], parameters: ["limit": 5])
-/// let report = try await orders.send(Body(bytes: csv), headers: [.contentType: "text/csv"])
+/// let report = try await orders.send(MessageBody(bytes: csv), headers: [.contentType: "text/csv"])
 /// ```
 ///
 /// Name and path are encoded segment by segment, so no call leaves the endpoint's `/api/name`. Every call throws
@@ -52,9 +52,9 @@ public struct CustomAPI: Sendable {
     ///   - body: the body; set its `Content-Type` in `headers`.
     ///   - path: further segments after the name, not encoded.
     public func send(
-        _ body: Body = .empty, method: HTTPRequest.Method = .post, path: [String] = [],
-        parameters: RequestParameters = [:], headers: HTTPFields = [:]
-    ) async throws -> Response {
+        _ body: MessageBody = .empty, method: HTTPRequest.Method = .post, path: [String] = [],
+        parameters: SyncRequest.Parameters = [:], headers: HTTPFields = [:]
+    ) async throws -> SyncResponse {
         try await answer(body, .apiGeneric, method, path, parameters, headers).response
     }
 
@@ -64,9 +64,9 @@ public struct CustomAPI: Sendable {
     @discardableResult
     public func call(
         _ body: JSON? = nil, method: HTTPRequest.Method = .post, path: [String] = [],
-        parameters: RequestParameters = [:], headers: HTTPFields = [:]
+        parameters: SyncRequest.Parameters = [:], headers: HTTPFields = [:]
     ) async throws -> JSON {
-        let body = body.map { Body(json: $0) } ?? .empty
+        let body = body.map { MessageBody(json: $0) } ?? .empty
         return try document(await answer(body, .apiJSON, method, path, parameters, headers))
     }
 
@@ -76,7 +76,7 @@ public struct CustomAPI: Sendable {
     ///   cannot be sent, or an answer that does not fit `type`, with the `EncodingError` or `DecodingError` as cause.
     public func call<Output: Decodable & Sendable>(
         _ body: some Encodable & Sendable, returning type: Output.Type, method: HTTPRequest.Method = .post,
-        path: [String] = [], parameters: RequestParameters = [:], headers: HTTPFields = [:]
+        path: [String] = [], parameters: SyncRequest.Parameters = [:], headers: HTTPFields = [:]
     ) async throws -> Output {
         let document: JSON
         do {
@@ -84,7 +84,7 @@ public struct CustomAPI: Sendable {
         } catch {
             throw SluiceError(.invalidRecord, "the body of api \(name) cannot be sent", cause: error)
         }
-        return try await typed(Body(json: document), type, method, path, parameters, headers)
+        return try await typed(MessageBody(json: document), type, method, path, parameters, headers)
     }
 
     /// Calls with nothing, and returns the answer as a value.
@@ -93,14 +93,14 @@ public struct CustomAPI: Sendable {
     ///   not fit `type`, with the `DecodingError` as cause.
     public func call<Output: Decodable & Sendable>(
         returning type: Output.Type, method: HTTPRequest.Method = .post, path: [String] = [],
-        parameters: RequestParameters = [:], headers: HTTPFields = [:]
+        parameters: SyncRequest.Parameters = [:], headers: HTTPFields = [:]
     ) async throws -> Output {
         try await typed(.empty, type, method, path, parameters, headers)
     }
 
     private func typed<Output: Decodable>(
-        _ body: Body, _ type: Output.Type, _ method: HTTPRequest.Method, _ path: [String],
-        _ parameters: RequestParameters, _ headers: HTTPFields
+        _ body: MessageBody, _ type: Output.Type, _ method: HTTPRequest.Method, _ path: [String],
+        _ parameters: SyncRequest.Parameters, _ headers: HTTPFields
     ) async throws -> Output {
         let answer = try await answer(body, .apiTyped, method, path, parameters, headers)
         let document = try document(answer)
@@ -118,9 +118,9 @@ public struct CustomAPI: Sendable {
 /// The requests of a custom call, and the reading of their answers.
 extension CustomAPI {
     func answer(
-        _ body: Body, _ kind: RequestFeatures, _ method: HTTPRequest.Method, _ path: [String],
-        _ parameters: RequestParameters, _ headers: HTTPFields
-    ) async throws -> (request: Request, response: Response) {
+        _ body: MessageBody, _ kind: SyncRequest.Features, _ method: HTTPRequest.Method, _ path: [String],
+        _ parameters: SyncRequest.Parameters, _ headers: HTTPFields
+    ) async throws -> (request: SyncRequest, response: SyncResponse) {
         let request = try self.request(body, kind, method, path, parameters, headers)
         let response = try await client.send(request)
         if response.status != 304, let failure = client.dialect.failure(response, for: request.context) {
@@ -130,9 +130,9 @@ extension CustomAPI {
     }
 
     /// Returns the document of an answer; null for an empty one.
-    func document(_ answer: (request: Request, response: Response)) throws(SluiceError) -> JSON {
+    func document(_ answer: (request: SyncRequest, response: SyncResponse)) throws(SluiceError) -> JSON {
         if answer.response.body.isEmpty { return .null }
-        do throws(JSONParseError) {
+        do throws(JSON.ParseError) {
             return try answer.response.body.json
         } catch {
             throw SluiceError(
@@ -143,9 +143,9 @@ extension CustomAPI {
     }
 
     private func request(
-        _ body: Body, _ kind: RequestFeatures, _ method: HTTPRequest.Method, _ path: [String],
-        _ parameters: RequestParameters, _ headers: HTTPFields
-    ) throws(SluiceError) -> Request {
+        _ body: MessageBody, _ kind: SyncRequest.Features, _ method: HTTPRequest.Method, _ path: [String],
+        _ parameters: SyncRequest.Parameters, _ headers: HTTPFields
+    ) throws(SluiceError) -> SyncRequest {
         for segment in [name] + path where segment.isEmpty || segment == "." || segment == ".." {
             throw SluiceError(.invalidArgument, "'\(segment)' cannot be a segment of the path of api \(name)")
         }
@@ -164,7 +164,7 @@ extension CustomAPI {
             if let name = HTTPField.Name(name) { head.headerFields[name] = value }
         }
         for name in Set(headers.map(\.name)) { head.headerFields[fields: name] = headers[fields: name] }
-        var request = Request(head, body: body, context: RequestContext(action: .custom, features: kind))
+        var request = SyncRequest(head, body: body, context: SyncRequest.Context(action: .custom, features: kind))
         request.append(try parameters.validated(table: nil))
         return request
     }

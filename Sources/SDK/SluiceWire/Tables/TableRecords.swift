@@ -1,7 +1,7 @@
 /// A list of a table's records, page after page. Each page is requested when the one before is used up.
 ///
 /// ```swift
-/// for try await person in people.records(Query("people").sorted(by: "name")) { print(person.name) }
+/// for try await person in people.records(TableQuery("people").sorted(by: "name")) { print(person.name) }
 /// ```
 ///
 /// It ends and fails as ``TablePages`` does.

@@ -215,7 +215,7 @@ struct SchemaReader {
         }
         if let place = members["maximum"] {
             guard let number = place.value.number else { throw place.expected("a number") }
-            if let minimum = node.minimum, JSONNumber.queryOrder(number, minimum) < 0 {
+            if let minimum = node.minimum, JSON.Number.queryOrder(number, minimum) < 0 {
                 throw place.expected("\(minimum) or more")
             }
             node.maximum = number

@@ -54,7 +54,7 @@ extension PluginManifest {
                 .invalidArgument, "\(document): expected at most \(Self.maximumBytes) bytes, found \(bytes.count)")
         }
         let json: JSON
-        do throws(JSONParseError) {
+        do throws(JSON.ParseError) {
             json = try JSON(parsing: bytes, maximumValues: 10_000)
         } catch {
             throw SluiceError(.invalidArgument, "\(document): \(error)")

@@ -42,8 +42,8 @@ package struct SchemaNode: Sendable {
     var required: [String] = []
     package var others = Others.refused
     package var items: [SchemaNode] = []
-    var minimum: JSONNumber?
-    var maximum: JSONNumber?
+    var minimum: JSON.Number?
+    var maximum: JSON.Number?
     var lengths: ClosedRange<Int>?
     var counts: ClosedRange<Int>?
     var pattern: TextPattern?
@@ -130,9 +130,9 @@ package struct SchemaNode: Sendable {
         return filled
     }
 
-    private func outOfRange(_ number: JSONNumber) -> String? {
-        let isTooSmall = minimum.map { JSONNumber.queryOrder(number, $0) < 0 } ?? false
-        let isTooLarge = maximum.map { JSONNumber.queryOrder(number, $0) > 0 } ?? false
+    private func outOfRange(_ number: JSON.Number) -> String? {
+        let isTooSmall = minimum.map { JSON.Number.queryOrder(number, $0) < 0 } ?? false
+        let isTooLarge = maximum.map { JSON.Number.queryOrder(number, $0) > 0 } ?? false
         guard isTooSmall || isTooLarge else { return nil }
         return switch (minimum, maximum) {
         case (let least?, let most?): "a number from \(least) to \(most)"

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A plugin's `request`, `filter` and `response` as one link of the chain. The request passes them in that order, and
 /// the answer reaches `response` last.
-struct LuaFilter: Filter {
+struct LuaFilter: RequestFilter {
     /// The number of times that a plugin may repeat a request, or ask for a pause before one.
     static let maximumRetries = 3
 
@@ -22,7 +22,7 @@ struct LuaFilter: Filter {
     /// A `filter` hook may hold its plugin while it waits for the answer.
     var takesPages: Bool { filter == nil }
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
+    func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
         let subject = MatchSubject(request)
         let before = self.request.flatMap { $0.matches(subject) ? $0 : nil }
         let around = filter.flatMap { $0.matches(subject) ? $0 : nil }
@@ -35,9 +35,9 @@ struct LuaFilter: Filter {
     }
 
     private func run(
-        _ original: Request, _ exchange: PluginExchange, _ before: HookPlan?, _ around: HookPlan?,
-        _ after: HookPlan?, _ next: Next
-    ) async throws -> Response {
+        _ original: SyncRequest, _ exchange: PluginExchange, _ before: HookPlan?, _ around: HookPlan?,
+        _ after: HookPlan?, _ next: RequestFilter.Next
+    ) async throws -> SyncResponse {
         var request = original
         if let before {
             switch try await ask(before, request, exchange) {
@@ -66,9 +66,9 @@ struct LuaFilter: Filter {
 
     // MARK: - request
 
-    private enum BeforeStep { case goOn(Request), answer(Response) }
+    private enum BeforeStep { case goOn(SyncRequest), answer(SyncResponse) }
 
-    private func ask(_ hook: HookPlan, _ original: Request, _ exchange: PluginExchange) async throws -> BeforeStep {
+    private func ask(_ hook: HookPlan, _ original: SyncRequest, _ exchange: PluginExchange) async throws -> BeforeStep {
         for _ in 0...Self.maximumRetries {
             let verdict: RequestVerdict
             do {
@@ -94,10 +94,10 @@ struct LuaFilter: Filter {
     // MARK: - filter
 
     private func ask(
-        _ hook: HookPlan, _ request: Request, _ exchange: PluginExchange, _ next: Next
-    ) async throws -> Response {
+        _ hook: HookPlan, _ request: SyncRequest, _ exchange: PluginExchange, _ next: RequestFilter.Next
+    ) async throws -> SyncResponse {
         let isShadow = caller.isShadow
-        let last = Mutex<Response?>(nil)
+        let last = Mutex<SyncResponse?>(nil)
         do {
             let verdict: FilterVerdict = try await asked(
                 hook, request, exchange,
@@ -123,10 +123,11 @@ struct LuaFilter: Filter {
 
     // MARK: - response
 
-    private enum BehindStep { case answer(Response), again(Duration) }
+    private enum BehindStep { case answer(SyncResponse), again(Duration) }
 
     private func ask(
-        _ hook: HookPlan, _ request: Request, _ response: Response, _ elapsed: Duration, _ exchange: PluginExchange
+        _ hook: HookPlan, _ request: SyncRequest, _ response: SyncResponse, _ elapsed: Duration,
+        _ exchange: PluginExchange
     ) async throws -> BehindStep {
         var subject = MatchSubject(request)
         subject.status = response.status
@@ -148,8 +149,8 @@ struct LuaFilter: Filter {
     // MARK: - calls
 
     private func asked<Verdict: Sendable>(
-        _ hook: HookPlan, _ request: Request, _ exchange: PluginExchange,
-        _ next: Next,
+        _ hook: HookPlan, _ request: SyncRequest, _ exchange: PluginExchange,
+        _ next: RequestFilter.Next,
         _ read: @escaping @Sendable (HookReturn, RequestEditor) throws -> HookAnswer
     ) async throws -> Verdict {
         let editor = caller.editor(of: request)
@@ -159,7 +160,8 @@ struct LuaFilter: Filter {
     }
 
     private func asked(
-        _ hook: HookPlan, _ request: Request, _ response: Response, _ elapsed: Duration, _ exchange: PluginExchange
+        _ hook: HookPlan, _ request: SyncRequest, _ response: SyncResponse, _ elapsed: Duration,
+        _ exchange: PluginExchange
     ) async throws -> ResponseVerdict {
         let editor = caller.editor(of: request)
         let given = GivenResponse(
@@ -170,8 +172,9 @@ struct LuaFilter: Filter {
     }
 
     private func asked<Verdict: Sendable>(
-        _ hook: HookPlan, _ arguments: [LuaArgument], _ bodies: [Body], _ editor: RequestEditor,
-        _ exchange: PluginExchange, _ next: Next, _ interpret: @escaping @Sendable (HookReturn) throws -> HookAnswer
+        _ hook: HookPlan, _ arguments: [LuaArgument], _ bodies: [MessageBody], _ editor: RequestEditor,
+        _ exchange: PluginExchange, _ next: RequestFilter.Next,
+        _ interpret: @escaping @Sendable (HookReturn) throws -> HookAnswer
     ) async throws -> Verdict {
         let bags = exchange.bags(of: caller.plan.name)
         let context = editor.request.context
@@ -183,9 +186,9 @@ struct LuaFilter: Filter {
         return reply.value
     }
 
-    private static let noNext: Next = { _ in throw CancellationError() }
+    private static let noNext: RequestFilter.Next = { _ in throw CancellationError() }
 
-    private func refusal(_ message: String, _ request: Request) -> SluiceError {
+    private func refusal(_ message: String, _ request: SyncRequest) -> SluiceError {
         SluiceError(
             .filter, "plugin \(caller.plan.name): \(message)", table: request.context.table,
             recordID: request.context.recordID, operationID: request.context.operationID)

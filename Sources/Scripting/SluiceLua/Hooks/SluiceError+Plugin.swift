@@ -12,7 +12,7 @@ extension SluiceError {
     }
 
     /// Wraps a plugin's failure for the sender of the request.
-    init(plugin failure: PluginFailure, about request: Request) {
+    init(plugin failure: PluginFailure, about request: SyncRequest) {
         let context = request.context
         self.init(
             plugin: failure, .filter, table: context.table, recordID: context.recordID,

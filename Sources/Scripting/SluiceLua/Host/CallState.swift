@@ -20,7 +20,7 @@ final class CallState {
     /// The end of the call's time by the steady clock; nil for a hook that does not wait.
     var deadline: Timestamp?
     var lua: LuaCall?
-    var bodies: [Body]
+    var bodies: [MessageBody]
     var changedBodies: Set<Int> = []
     var responses: [Int: GivenResponse] = [:]
     var log: [PluginLogLine] = []

@@ -7,7 +7,7 @@ package final class HookCall: Sendable {
     /// The script's arguments before `ctx`.
     package let arguments: [LuaArgument]
     /// The bodies that the arguments refer to by index.
-    package let bodies: [Body]
+    package let bodies: [MessageBody]
     /// The editor that applies the script's changes to the request, for hooks around an exchange.
     package let editor: RequestEditor?
     /// The request that reads the script's changes at `next`, for hooks of a server's tables.
@@ -26,7 +26,7 @@ package final class HookCall: Sendable {
     package let interpret: @Sendable (HookReturn) throws -> HookAnswer
 
     package init(
-        plan: HookPlan, arguments: [LuaArgument], bodies: [Body] = [], editor: RequestEditor? = nil,
+        plan: HookPlan, arguments: [LuaArgument], bodies: [MessageBody] = [], editor: RequestEditor? = nil,
         tableRequest: TableRequestDocument? = nil, table: String? = nil, recordID: RecordID? = nil,
         scratch: JSON? = nil, shared: JSON? = nil,
         extra: [(name: String, value: JSON)] = [], fuel: Int64? = nil,
@@ -59,7 +59,7 @@ package struct HookReturn {
     /// The changed arguments, by their indexes.
     package var changed: [Int: JSON]
     /// The bodies: those of the call first, then those of answers.
-    var bodies: [Body]
+    var bodies: [MessageBody]
     /// The indexes of the changed bodies.
     var changedBodies: Set<Int>
     /// The answers that the script got from `next`, by the indexes of their bodies.
@@ -111,7 +111,7 @@ package enum WaitResult: Sendable {
     /// A value or an error for the script.
     case reply(HostReply)
     /// The answer of `next`, with its duration.
-    case response(Response, after: Duration)
+    case response(SyncResponse, after: Duration)
     /// The answer of a server's table, with its duration.
     case rows(JSON, after: Duration)
     /// The error of `next`, with its duration.

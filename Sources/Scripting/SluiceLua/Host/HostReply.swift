@@ -15,15 +15,15 @@ package enum HostReply: Sendable {
 /// A reason to wait. The caller carries it out, off the plugins' thread, and resumes the script with the result.
 package enum HostWait: Sendable {
     /// The rest of the chain.
-    case next(Request)
+    case next(SyncRequest)
     /// An exchange with a server that the plugin may talk to.
-    case http(Request)
+    case http(SyncRequest)
     /// A pause.
     case sleep(Duration)
     /// A record of the local store.
     case record(table: String, id: RecordID)
     /// The number of matching records in the local store.
-    case count(Query)
+    case count(TableQuery)
     /// A request to a server's table, carried out by the server.
     case table(TableRequestEdit)
 }

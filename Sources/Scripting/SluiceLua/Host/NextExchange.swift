@@ -5,11 +5,11 @@ package import SluiceCore
 struct NextExchange: Sendable {
     /// The end of an exchange.
     enum Ending: Sendable {
-        case response(Response)
+        case response(SyncResponse)
         case failed(String)
     }
 
-    let request: Request
+    let request: SyncRequest
     var ending: Ending?
 }
 
@@ -18,13 +18,13 @@ package enum ExchangeDocument {
     /// The longest body that is kept, in bytes.
     static let maximumBody = 64 << 10
 
-    package static func request(_ request: Request) -> JSON {
+    package static func request(_ request: SyncRequest) -> JSON {
         message(
             ["method": JSON(request.head.method.rawValue), "path": JSON(request.head.path ?? "/")],
             request.head.headerFields, request.body)
     }
 
-    static func response(_ response: Response) -> JSON {
+    static func response(_ response: SyncResponse) -> JSON {
         message(["status": JSON(response.status)], response.head.headerFields, response.body)
     }
 
@@ -41,7 +41,7 @@ package enum ExchangeDocument {
     }
 
     /// Returns a message. A body that is not text or too long is replaced by `"cut": true`.
-    private static func message(_ start: JSON, _ fields: HTTPFields, _ body: Body) -> JSON {
+    private static func message(_ start: JSON, _ fields: HTTPFields, _ body: MessageBody) -> JSON {
         var json = start
         var headers = JSON.object
         for field in fields where !ChangePermission.credentialFields.contains(field.name.canonicalName) {

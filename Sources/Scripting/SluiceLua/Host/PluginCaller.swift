@@ -9,7 +9,7 @@ struct PluginCaller: Sendable {
     let secrets: SecretBook
 
     /// Returns the editor that applies the script's changes to the request.
-    func editor(of request: Request) -> RequestEditor {
+    func editor(of request: SyncRequest) -> RequestEditor {
         RequestEditor(
             request: request, of: plan.name, permissions: plan.permissions, secrets: secrets)
     }
@@ -18,7 +18,9 @@ struct PluginCaller: Sendable {
     ///
     /// - Parameter next: the action of `next` in a filter.
     /// - Throws: ``PluginFailure``; the error of `next` if the script did not catch it; `CancellationError`.
-    func ask<Value: Sendable>(_ call: HookCall, as type: Value.Type, next: Next) async throws -> Reply<Value> {
+    func ask<Value: Sendable>(_ call: HookCall, as type: Value.Type, next: RequestFilter.Next) async throws -> Reply<
+        Value
+    > {
         var step = await host.begin(call, of: id)
         var nextError: (any Error)?
         while true {
@@ -64,7 +66,7 @@ struct PluginCaller: Sendable {
     /// - Returns: the decisions, and the failures with the rows' indexes.
     func ask(
         _ rows: PulledRows, fuel: Int64
-    ) async throws -> (decisions: [PulledRowDecision], failures: [(index: Int, failure: PluginFailure)]) {
+    ) async throws -> (decisions: [PulledRow.Decision], failures: [(index: Int, failure: PluginFailure)]) {
         let steps = await host.begin(rows, of: id, fuel: fuel)
         var decisions = steps.decisions
         var failures: [(index: Int, failure: PluginFailure)] = []

@@ -41,7 +41,7 @@ public struct StoredPluginValues: PluginStorage {
 
     /// Returns the plugin's values.
     public func values(of plugin: String) async throws -> [String: JSON] {
-        let query = Query(
+        let query = TableQuery(
             Self.schema.name, filter: .binary(.eq, .column("plugin"), .literal(.string(plugin))))
         let records = try await store.read { try $0.records(matching: query) }
         return Dictionary(

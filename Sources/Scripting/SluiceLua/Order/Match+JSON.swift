@@ -29,7 +29,7 @@ extension Match {
         }
         try self.init(
             tables: list(.tables), methods: list(.methods),
-            kinds: list(.kinds).compactMap(RequestContext.Action.init), status: list(.status), hosts: list(.hosts),
+            kinds: list(.kinds).compactMap(SyncRequest.Context.Action.init), status: list(.status), hosts: list(.hosts),
             deployment: labels, fieldsChanged: list(.fieldsChanged), sample: share)
     }
 
@@ -42,7 +42,7 @@ extension Match {
         for place in places {
             switch condition {
             case .methods: texts.append(try place.choice(of: methods))
-            case .kinds: texts.append(try place.choice(of: RequestContext.Action.allCases.map(\.rawValue)))
+            case .kinds: texts.append(try place.choice(of: SyncRequest.Context.Action.allCases.map(\.rawValue)))
             case .status:
                 let text = place.value.int.map { String($0) } ?? place.value.string ?? ""
                 guard StatusPattern(text) != nil else {

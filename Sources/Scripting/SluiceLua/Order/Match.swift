@@ -42,7 +42,7 @@ public struct Match: Sendable, Hashable {
     /// - Throws: ``SluiceError`` of code `invalidArgument` for more than ``maximumValues`` values in a condition, one
     ///   of more than 128 bytes, and for an invalid method, status or share.
     init(
-        tables: [String] = [], methods: [String] = [], kinds: [RequestContext.Action] = [], status: [String] = [],
+        tables: [String] = [], methods: [String] = [], kinds: [SyncRequest.Context.Action] = [], status: [String] = [],
         hosts: [String] = [], deployment: [String: [String]] = [:], fieldsChanged: [String] = [],
         sample: Double? = nil
     ) throws(SluiceError) {
@@ -162,7 +162,7 @@ public enum MatchCondition: String, Sendable, Hashable, CaseIterable {
     case tables
     /// The HTTP method.
     case methods
-    /// The action: ``RequestContext/Action``.
+    /// The action: ``SyncRequest.Context/Action``.
     case kinds
     /// The status of the answer.
     case status

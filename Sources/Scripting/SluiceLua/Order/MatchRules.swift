@@ -8,7 +8,7 @@ struct MatchRules: Sendable, Hashable {
     /// Tables that never match, regardless of the other conditions.
     var excluded: [Glob] = []
     var methods: [String] = []
-    var kinds: [RequestContext.Action] = []
+    var kinds: [SyncRequest.Context.Action] = []
     var status: [StatusPattern] = []
     var hosts: [Glob] = []
     var labels: [String: [Glob]] = [:]

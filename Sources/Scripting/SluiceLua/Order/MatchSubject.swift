@@ -8,7 +8,7 @@ package struct MatchSubject: Sendable {
     /// The HTTP method, as on the wire: `PATCH`.
     package var method: String?
     /// The action on the record or the table.
-    package var kind: RequestContext.Action?
+    package var kind: SyncRequest.Context.Action?
     /// The status of the answer.
     package var status: Int?
     /// The host of the request, with or without a port.
@@ -20,7 +20,7 @@ package struct MatchSubject: Sendable {
 
     /// A subject.
     package init(
-        table: String? = nil, method: String? = nil, kind: RequestContext.Action? = nil, status: Int? = nil,
+        table: String? = nil, method: String? = nil, kind: SyncRequest.Context.Action? = nil, status: Int? = nil,
         authority: String? = nil, fieldsChanged: [String]? = nil, sampleKey: String? = nil
     ) {
         self.table = table
@@ -34,7 +34,7 @@ package struct MatchSubject: Sendable {
 
     /// A request about to be sent. It is sampled by its record, or else by its path. So all attempts and all changes
     /// of one record are in a sample, or none is.
-    init(_ request: Request) {
+    init(_ request: SyncRequest) {
         self.init(
             table: request.context.table, method: request.head.method.rawValue, kind: request.context.action,
             authority: request.head.authority, sampleKey: request.context.recordID?.text ?? request.head.path)
@@ -45,12 +45,12 @@ extension MatchSubject {
     /// A queued operation. Sampling goes by its record.
     package init(_ operation: TableOperation, status: Int? = nil, fieldsChanged: [String]? = nil) {
         self.init(
-            table: operation.table, kind: RequestContext.Action(operation.kind), status: status,
+            table: operation.table, kind: SyncRequest.Context.Action(operation.kind), status: status,
             fieldsChanged: fieldsChanged, sampleKey: operation.recordID.text)
     }
 }
 
-extension RequestContext.Action {
+extension SyncRequest.Context.Action {
     /// The action of the request for an operation of that kind.
     init(_ kind: TableOperation.Kind) {
         switch kind {

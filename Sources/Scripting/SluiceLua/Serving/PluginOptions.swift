@@ -24,7 +24,7 @@ public struct PluginOptions: Sendable {
     /// Tables with declared columns: records from plugins are checked against them.
     public var tables: [TableSchema]
     /// Filters in Swift, in one chain with the plugins.
-    public var filters: [Placed<any Filter>]
+    public var filters: [Placed<any RequestFilter>]
     /// The number of decisions kept in memory. Default 512.
     public var decisionLogSize: Int
     /// A file for decisions, written as they are made. A policy's `decisions` replace it. Nil, the default, writes
@@ -51,12 +51,12 @@ public struct PluginOptions: Sendable {
     /// Creates options; each has a default.
     public init(
         environment: SyncEnvironment = .system,
-        timer: @escaping @Sendable (Duration) async throws -> Void = { try await Pause.wait(for: $0) },
+        timer: @escaping @Sendable (Duration) async throws -> Void = { try await SyncEnvironment.wait(for: $0) },
         logger: Logger = Logger(label: "sluice.plugins") { _ in SwiftLogNoOpLogHandler() },
         transport: (any Transport)? = nil, store: (any LocalStore)? = nil,
         storage: any PluginStorage = MemoryPluginValues(),
         secret: @escaping @Sendable (String) async throws -> String? = { _ in nil }, dialect: Dialect = .azureV2,
-        tables: [TableSchema] = [], filters: [Placed<any Filter>] = [], decisionLogSize: Int = 512,
+        tables: [TableSchema] = [], filters: [Placed<any RequestFilter>] = [], decisionLogSize: Int = 512,
         decisionLog: DecisionLog? = nil, metrics: (any MetricsFactory)? = nil, keepsInputs: Bool = false,
         drainLimit: Duration = .seconds(30), testsGuards: Bool = false,
         lastGood: String? = nil, gate: (@Sendable (PluginPlan) async throws -> Void)? = nil

@@ -77,7 +77,7 @@ final class PluginSet: Sendable {
 
 extension LuaFilter {
     /// The link with its place; nil for a plugin without hooks around an exchange.
-    fileprivate var placed: Placed<any Filter>? {
+    fileprivate var placed: Placed<any RequestFilter>? {
         let hook = [filter, request, response].compactMap { $0 }.first(where: \.match.isPossible)
         return hook.map { Placed(self, placement: $0.placement) }
     }
@@ -85,18 +85,21 @@ extension LuaFilter {
 
 /// Filters in their order, as one link of a client's chain. An error of one names its place.
 struct FilterRun: Sendable {
-    private let filters: [Ordered<any Filter>]
+    private let filters: [Ordered<any RequestFilter>]
 
     /// The filters, the outermost first.
-    init(_ filters: [Ordered<any Filter>]) { self.filters = filters }
+    init(_ filters: [Ordered<any RequestFilter>]) { self.filters = filters }
 
     /// Whether none of them holds anything while it waits for an answer.
     var takesPages: Bool { filters.allSatisfy(\.link.takesPages) }
 
     /// Sends a request through the filters, and then to `next`.
-    func send(_ request: Request, next: Next) async throws -> Response { try await send(request, from: 0, next) }
+    func send(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
+        try await send(request, from: 0, next)
+    }
 
-    private func send(_ request: Request, from index: Int, _ next: Next) async throws -> Response {
+    private func send(_ request: SyncRequest, from index: Int, _ next: RequestFilter.Next) async throws -> SyncResponse
+    {
         guard filters.indices.contains(index) else { return try await next(request) }
         let filter = filters[index]
         return try await FilterChain.pass(request, .filter, "filter \(filter.name)") {

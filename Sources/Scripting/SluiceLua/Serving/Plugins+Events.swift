@@ -44,7 +44,7 @@ struct PluginEvent: Sendable {
     let json: JSON
     var tables: [String] = []
 
-    init(_ phase: SyncPhase) {
+    init(_ phase: SyncProgress.Phase) {
         switch phase {
         case .idle: json = ["kind": "status", "status": "idle"]
         case .offline: json = ["kind": "status", "status": "offline"]

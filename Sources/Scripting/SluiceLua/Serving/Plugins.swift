@@ -78,7 +78,7 @@ public final class Plugins: Sendable {
     }
 
     /// The plugins and the application's own filters in their order, as one filter for a client.
-    public var filter: any Filter { ServedFilter(plugins: self) }
+    public var filter: any RequestFilter { ServedFilter(plugins: self) }
 
     /// The conflict handlers of all plugins, as one.
     public var conflictHandler: any ConflictHandler { ServedConflictHandler(plugins: self) }

@@ -3,12 +3,12 @@ internal import SluiceCore
 // Hooks that an application gets once. Each call uses the plugins that serve when it begins.
 
 /// The chain of filters, as one filter: an exchange uses a single set.
-struct ServedFilter: Filter {
+struct ServedFilter: RequestFilter {
     let plugins: Plugins
 
     var takesPages: Bool { plugins.current.filters.takesPages }
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
+    func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
         try await plugins.serving { try await $0.filters.send(request, next: next) }
     }
 }
@@ -47,11 +47,11 @@ struct ServedSyncHook: SyncHook {
         try await plugins.serving { try await LuaSyncHook(set: $0).beforePush(operation, record: record) }
     }
 
-    func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
+    func onPushError(_ failure: PushResult.Failure) async throws -> PushErrorDecision {
         try await plugins.serving { try await LuaSyncHook(set: $0).onPushError(failure) }
     }
 
-    func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+    func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision] {
         try await plugins.serving { try await LuaSyncHook(set: $0).afterPull(page) }
     }
 }
@@ -106,7 +106,7 @@ struct LuaSyncHook: SyncHook {
             let (record, before) = (change.record ?? .object, change.before ?? .object)
             let names = record.names + before.names.filter { record[$0] == nil }
             let subject = MatchSubject(
-                table: change.table, kind: RequestContext.Action(change.kind),
+                table: change.table, kind: SyncRequest.Context.Action(change.kind),
                 fieldsChanged: names.filter { record[$0] != before[$0] }.map(\.text), sampleKey: change.recordID.text)
             guard plugin.hook.matches(subject) else { continue }
             let check = set.check(change.table, of: plugin)
@@ -144,7 +144,7 @@ struct LuaSyncHook: SyncHook {
         return .send
     }
 
-    func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
+    func onPushError(_ failure: PushResult.Failure) async throws -> PushErrorDecision {
         let operation = failure.operation
         for plugin in set.pushError {
             guard plugin.hook.matches(MatchSubject(operation, status: failure.status)) else { continue }
@@ -158,10 +158,10 @@ struct LuaSyncHook: SyncHook {
         return .next
     }
 
-    func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+    func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision] {
         let plugins = set.pull.filter { $0.hook.matches(MatchSubject(table: page.table)) }
         if plugins.count == 1 { return try await ask(plugins[0], page) }
-        var decisions = [PulledRowDecision](repeating: .keep, count: page.rows.count)
+        var decisions = [PulledRow.Decision](repeating: .keep, count: page.rows.count)
         var part = page
         var shown = Array(page.rows.indices)
         for plugin in plugins {
@@ -175,18 +175,19 @@ struct LuaSyncHook: SyncHook {
         return decisions
     }
 
-    private func ask(_ plugin: PluginHook, _ page: PulledPage) async throws -> [PulledRowDecision] {
+    private func ask(_ plugin: PluginHook, _ page: PulledPage) async throws -> [PulledRow.Decision] {
         try await plugin.ask(page, set.check(page.table, of: plugin))
     }
 }
 
 extension PluginHook {
     /// Asks about the rows of a page, with one switch to the plugins' thread.
-    fileprivate func ask(_ page: PulledPage, _ check: RecordCheck) async throws -> [PulledRowDecision] {
+    fileprivate func ask(_ page: PulledPage, _ check: RecordCheck) async throws -> [PulledRow.Decision] {
         if hook.kind == .afterPullPage {
             let limited = PluginHook(caller: caller, hook: hook.limited(toRows: page.rows.count))
             return try await limited.ask(
-                [LuaArgument("page", PageDocument.document(of: page))], as: [PulledRowDecision].self, table: page.table,
+                [LuaArgument("page", PageDocument.document(of: page))], as: [PulledRow.Decision].self,
+                table: page.table,
                 recordID: nil
             ) { try PulledVerdict.readPage($0, page, check) } ?? page.rows.map { _ in .keep }
         }
@@ -201,11 +202,11 @@ extension PluginHook {
     }
 }
 
-extension PulledRowDecision {
+extension PulledRow.Decision {
     fileprivate var isDrop: Bool { if case .drop = self { true } else { false } }
 
     /// Combines two decisions; the other one is about the row after this one.
-    fileprivate func followed(by other: PulledRowDecision) -> PulledRowDecision {
+    fileprivate func followed(by other: PulledRow.Decision) -> PulledRow.Decision {
         switch (self, other) {
         case (_, .keep): self
         case (.set(let members), .set(let more)): .set(members.setting(more))
@@ -216,7 +217,7 @@ extension PulledRowDecision {
 }
 
 extension PulledRow {
-    fileprivate mutating func take(_ decision: PulledRowDecision) {
+    fileprivate mutating func take(_ decision: PulledRow.Decision) {
         switch decision {
         case .set(let members): set(members)
         case .change(let changed): record = changed

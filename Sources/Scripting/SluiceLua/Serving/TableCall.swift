@@ -108,8 +108,9 @@ package final class TableCall: Sendable {
     /// - Throws: ``TableRefusal`` (404).
     private static func requireVisible(_ rows: [JSON], _ question: TableQuestion) throws {
         guard question.hook == .read, let filter = question.filter else { return }
-        let query = Query(question.table, filter: filter, includesDeleted: true)
-        guard let evaluator = try? QueryEvaluator(query, schema: nil), evaluator.apply(to: rows).count == rows.count
+        let query = TableQuery(question.table, filter: filter, includesDeleted: true)
+        guard let evaluator = try? TableQuery.Evaluator(query, schema: nil),
+            evaluator.apply(to: rows).count == rows.count
         else { throw TableRefusal(404, "The item does not exist") }
     }
 

@@ -11,9 +11,9 @@ struct FixtureAnswer: Sendable {
     var rows: JSON?
     var dropped: JSON?
     /// The request that continues.
-    var request: Request?
+    var request: SyncRequest?
     /// The answer that is returned to the caller.
-    var response: Response?
+    var response: SyncResponse?
     /// The hook's result or its changed argument, as in the decision log.
     var raw: JSON?
 

@@ -196,7 +196,7 @@ struct FixtureCall {
             var answer = FixtureAnswer(result)
             let read = try PulledVerdict.read(result, row, check)
             answer.record = row.record
-            if case PulledRowDecision.change(let record) = read.value { answer.record = record }
+            if case PulledRow.Decision.change(let record) = read.value { answer.record = record }
             return HookAnswer(answer, read.name, reason: read.reason)
         }
     }
@@ -209,7 +209,7 @@ struct FixtureCall {
         ) { [check = check(page.table)] result in
             var answer = FixtureAnswer(result)
             let read = try PulledVerdict.readPage(result, page, check)
-            let decisions = read.value as? [PulledRowDecision] ?? []
+            let decisions = read.value as? [PulledRow.Decision] ?? []
             answer.dropped = .object
             answer.rows = JSON(
                 page.rows.enumerated().map { index, row in

@@ -96,7 +96,7 @@ struct FixtureComparison {
         }
     }
 
-    mutating func request(_ place: String, _ expected: JSON, _ found: Request?) {
+    mutating func request(_ place: String, _ expected: JSON, _ found: SyncRequest?) {
         guard let found else { return note(place, "a request", "none: it did not go on") }
         for (name, value) in expected.members ?? [] {
             switch name {
@@ -109,7 +109,7 @@ struct FixtureComparison {
         }
     }
 
-    mutating func response(_ expected: JSON, _ found: Response?) {
+    mutating func response(_ expected: JSON, _ found: SyncResponse?) {
         guard let found else { return note("response", "an answer", "none") }
         for (name, value) in expected.members ?? [] {
             switch name {
@@ -128,7 +128,7 @@ struct FixtureComparison {
         }
     }
 
-    private mutating func body(_ place: String, _ expected: JSON, _ found: Body) {
+    private mutating func body(_ place: String, _ expected: JSON, _ found: MessageBody) {
         if expected.isNull {
             if !found.isEmpty { note("\(place).body", "nothing", found.bytes.count.counted("byte")) }
         } else if let text = expected.string {

@@ -209,7 +209,7 @@ extension FixtureRunner {
     /// Runs a fixture of `request`, `filter` or `response` with a filter in Swift instead of the plugin, so that a
     /// rewrite can be tested with the same fixtures. It compares the requests that continue, the answer, and failures.
     /// Expectations that only a script can meet (decision, log, `kv`, fuel) are ignored.
-    public func run(_ fixture: PluginFixture, through filter: any Filter) async -> FixtureResult {
+    public func run(_ fixture: PluginFixture, through filter: any RequestFilter) async -> FixtureResult {
         func result(_ differences: [String]) -> FixtureResult {
             FixtureResult(path: fixture.path, name: fixture.name, hook: fixture.hook, differences: differences)
         }
@@ -238,7 +238,7 @@ extension FixtureRunner {
     }
 
     private static func outcome(
-        of filter: any Filter, _ request: Request, _ world: FixtureWorld
+        of filter: any RequestFilter, _ request: SyncRequest, _ world: FixtureWorld
     ) async -> FixtureTrial.Outcome {
         var outcome = FixtureTrial.Outcome()
         do {
@@ -258,7 +258,7 @@ extension FixtureWorld {
     /// Answers a request like `next`.
     ///
     /// - Throws: ``SluiceError`` of code `network` if the fixture sets an error, or has no answer.
-    func exchange(_ request: Request) async throws -> Response {
+    func exchange(_ request: SyncRequest) async throws -> SyncResponse {
         switch await perform(.next(request), within: nil) {
         case .response(let response, _): return response
         case .nextFailed(let message, _): throw SluiceError(.network, message)

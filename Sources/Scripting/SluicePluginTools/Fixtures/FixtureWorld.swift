@@ -15,7 +15,7 @@ final class FixtureWorld: Sendable {
             var reply: Reply
         }
         enum Reply: Sendable {
-            case response(Response)
+            case response(SyncResponse)
             case error(String)
         }
 
@@ -36,7 +36,7 @@ final class FixtureWorld: Sendable {
         var http: ArraySlice<Script.Exchange>
         var next: ArraySlice<Script.Reply>
         var values: [String: JSON]
-        var sent: [Request] = []
+        var sent: [SyncRequest] = []
         var faults: [String] = []
         /// The current request of a hook around a table, and the script's changes of it.
         var question: TableQuestion?
@@ -70,7 +70,7 @@ final class FixtureWorld: Sendable {
 
     var now: Timestamp { state.withLock { $0.now } }
     /// The requests given to `next`, in order.
-    var sent: [Request] { state.withLock { $0.sent } }
+    var sent: [SyncRequest] { state.withLock { $0.sent } }
     /// The plugin's saved values.
     var values: [String: JSON] { state.withLock { $0.values } }
     /// The requests without an answer, and a note on answers that were never used.
@@ -101,7 +101,7 @@ final class FixtureWorld: Sendable {
         }
     }
 
-    private func answer(_ request: Request) -> WaitResult {
+    private func answer(_ request: SyncRequest) -> WaitResult {
         let reply = state.withLock { state -> Script.Reply? in
             state.sent.append(request)
             if state.next.isEmpty { state.faults.append("host.next: no answer left for \(Self.words(request))") }
@@ -141,7 +141,7 @@ final class FixtureWorld: Sendable {
         }
     }
 
-    private func answer(http request: Request) -> HostReply {
+    private func answer(http request: SyncRequest) -> HostReply {
         let found = Self.words(request)
         let exchange = state.withLock { state -> Script.Exchange? in
             guard let exchange = state.http.popFirst() else {
@@ -160,7 +160,7 @@ final class FixtureWorld: Sendable {
         }
     }
 
-    private static func words(_ request: Request) -> String {
+    private static func words(_ request: SyncRequest) -> String {
         "\(request.head.method.rawValue) \(RequestDocument.url(of: request.head))"
     }
 }
@@ -226,10 +226,10 @@ extension JSONPlace {
 
 /// Headers and bodies in the format of fixtures.
 enum FixtureMessage {
-    static func response(_ place: JSONPlace) throws(SluiceError) -> Response {
+    static func response(_ place: JSONPlace) throws(SluiceError) -> SyncResponse {
         let members = try place.members(["status", "headers", "body", "elapsed"])
         let status = try members["status"]?.integer(in: 100...599) ?? 200
-        var response = Response(HTTPResponse(status: HTTPResponse.Status(code: status)))
+        var response = SyncResponse(HTTPResponse(status: HTTPResponse.Status(code: status)))
         response.head.headerFields = try members["headers"].map(headers) ?? HTTPFields()
         response.body = body(members["body"]?.value)
         return response
@@ -257,8 +257,8 @@ enum FixtureMessage {
     }
 
     /// Reads a body: a text is its bytes, null is an empty body, and any other value is JSON.
-    static func body(_ value: JSON?) -> Body {
+    static func body(_ value: JSON?) -> MessageBody {
         guard let value, !value.isNull else { return .empty }
-        return value.string.map { Body(bytes: Array($0.utf8)) } ?? Body(json: value)
+        return value.string.map { MessageBody(bytes: Array($0.utf8)) } ?? MessageBody(json: value)
     }
 }

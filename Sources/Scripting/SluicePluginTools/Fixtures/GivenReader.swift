@@ -16,7 +16,7 @@ struct GivenReader {
         "source", "attempt", "idempotency_key", "tags", "version",
     ]
 
-    func request(_ place: JSONPlace) throws(SluiceError) -> Request {
+    func request(_ place: JSONPlace) throws(SluiceError) -> SyncRequest {
         let members = try place.members(Self.requestNames)
         guard let method = HTTPRequest.Method(try members["method"]?.text() ?? "GET") else {
             throw place.refusal("no such method")
@@ -31,16 +31,16 @@ struct GivenReader {
             (scheme, host, path) = (address.scheme, address.authority, address.path)
         }
         if let query = members["query"]?.value.string, !query.isEmpty { path += "?\(query)" }
-        var request = Request(HTTPRequest(method: method, scheme: scheme, authority: host, path: path))
+        var request = SyncRequest(HTTPRequest(method: method, scheme: scheme, authority: host, path: path))
         request.head.headerFields = try members["headers"].map(FixtureMessage.headers) ?? HTTPFields()
         request.body = FixtureMessage.body(members["body"]?.value)
         if let kind = members["kind"] {
-            let names = RequestContext.Action.allCases.map(\.rawValue)
-            request.context.action = RequestContext.Action(rawValue: try kind.choice(of: names)) ?? .custom
+            let names = SyncRequest.Context.Action.allCases.map(\.rawValue)
+            request.context.action = SyncRequest.Context.Action(rawValue: try kind.choice(of: names)) ?? .custom
         }
         if let source = members["source"] {
             request.context.source =
-                RequestContext.Source(rawValue: try source.choice(of: ["online", "push", "pull"])) ?? .online
+                SyncRequest.Context.Source(rawValue: try source.choice(of: ["online", "push", "pull"])) ?? .online
         }
         request.context.table = try members["table"]?.text()
         request.context.recordID = try id(members["record_id"])
@@ -141,7 +141,7 @@ struct GivenReader {
     }
 
     /// Reads a failure and its document for the script. Values in the fixture take precedence over derived ones.
-    func failure(_ place: JSONPlace) throws(SluiceError) -> (failure: PushFailure, document: JSON) {
+    func failure(_ place: JSONPlace) throws(SluiceError) -> (failure: PushResult.Failure, document: JSON) {
         let members = try place.members([
             "table", "id", "kind", "status", "code", "message", "attempt", "failed_attempts", "is_network", "is_auth",
             "maybe_applied", "state", "retry_after", "body", "operation", "record",
@@ -153,7 +153,7 @@ struct GivenReader {
         let record = try record(members["record"])
         var (operation, _, _) = try operation(place.child(described, "operation"))
         operation.failedAttempts = try members["failed_attempts"]?.integer(in: 0...1_000) ?? operation.failedAttempts
-        let failure = PushFailure(
+        let failure = PushResult.Failure(
             operation: operation, record: record,
             code: members["code"]?.value.string.flatMap { SluiceError.Code($0) } ?? .serverFailure,
             message: try members["message"]?.text() ?? "failed",
@@ -177,7 +177,7 @@ struct GivenReader {
         ])
         let (record, stored) = (try record(members["record"]), try record(members["stored"]))
         let id = try id(members["id"]) ?? record?["id"]?.textID ?? stored?["id"]?.textID
-        let kinds: [RequestContext.Action] =
+        let kinds: [SyncRequest.Context.Action] =
             switch hook {
             case .insert: [.insert]
             case .update: [.update, .undelete]
@@ -186,7 +186,7 @@ struct GivenReader {
             }
         var question = TableQuestion(table: try members["table"]?.text() ?? "todo", kind: kinds[0])
         if let kind = members["kind"] {
-            question.kind = RequestContext.Action(rawValue: try kind.choice(of: kinds.map(\.rawValue))) ?? kinds[0]
+            question.kind = SyncRequest.Context.Action(rawValue: try kind.choice(of: kinds.map(\.rawValue))) ?? kinds[0]
         }
         question.recordID = question.kind == .read ? nil : id ?? "1"
         question.user = try members["user"]?.text()
@@ -196,7 +196,7 @@ struct GivenReader {
         question.isRepeated = try members["repeated"]?.flag() ?? false
         if let query = members["query"] {
             let parts = try query.members(["filter", "top", "skip"])
-            question.query = Query(
+            question.query = TableQuery(
                 question.table, skip: try parts["skip"]?.integer(in: 0...Int.max) ?? 0,
                 top: try parts["top"]?.integer(in: 0...Int.max))
             if let text = try parts["filter"]?.text(upTo: 8192) {

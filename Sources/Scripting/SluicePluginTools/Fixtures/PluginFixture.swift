@@ -28,7 +28,7 @@ public struct PluginFixture: Sendable {
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file, the JSON pointer and the fault.
     public init(bytes: [UInt8], path: String) throws(SluiceError) {
         let json: JSON
-        do throws(JSONParseError) {
+        do throws(JSON.ParseError) {
             json = try JSON(parsing: bytes)
         } catch {
             throw SluiceError(.invalidArgument, "\(path): \(error)")

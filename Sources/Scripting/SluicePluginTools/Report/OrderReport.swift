@@ -64,13 +64,13 @@ public struct OrderReport: ToolReport {
     /// Returns all kinds of calls that have the method.
     private static func subjects(_ table: String?, _ method: String?, _ host: String?) -> [MatchSubject] {
         let method = method?.uppercased()
-        let kinds: [RequestContext.Action] =
+        let kinds: [SyncRequest.Context.Action] =
             switch method {
             case "GET", "HEAD": [.read, .lookup, .custom]
             case "POST": [.insert, .undelete, .custom]
             case "PATCH", "PUT": [.update, .custom]
             case "DELETE": [.delete, .custom]
-            default: RequestContext.Action.allCases
+            default: SyncRequest.Context.Action.allCases
             }
         return kinds.map { MatchSubject(table: table, method: method, kind: $0, authority: host) }
     }

@@ -81,7 +81,7 @@ extension BackendTable {
     func record(_ id: RecordID, in scope: RowScope, _ connection: any StorageConnection) throws -> JSON? {
         guard let filter = scope.filter else { return try record(id, connection) }
         let isIt = QueryExpression.binary(.eq, .column("id"), .literal(.id(id)))
-        let query = Query(name, filter: .binary(.and, isIt, filter), top: 1)
+        let query = TableQuery(name, filter: .binary(.and, isIt, filter), top: 1)
         return try records(matching: query, connection).first
     }
 

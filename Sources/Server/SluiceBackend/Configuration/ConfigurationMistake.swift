@@ -158,7 +158,7 @@ extension BackendConfiguration.Table {
         let schema = TableSchema(name, columns: storedColumns + SystemColumn.declared)
         do {
             // The evaluator only checks the types here; the database answers requests.
-            _ = try QueryEvaluator(Query(name, filter: view), schema: schema)
+            _ = try TableQuery.Evaluator(TableQuery(name, filter: view), schema: schema)
         } catch {
             throw ConfigurationMistake(reason: "view: \(error.message)", key: "view")
         }

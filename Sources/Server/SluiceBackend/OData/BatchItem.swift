@@ -10,7 +10,7 @@ struct BatchItem: Sendable {
     var group: String?
     var dependsOn: [String] = []
     /// The request, or the refusal of an unreadable one.
-    var request: Result<Request, Refusal>
+    var request: Result<SyncRequest, Refusal>
 }
 
 /// Parses the requests of a batch.
@@ -61,7 +61,7 @@ struct BatchItemReader {
             request: Result { () throws(Refusal) in try request(message, isInGroup: group != nil) })
     }
 
-    private func request(_ message: MultipartReader.Message, isInGroup: Bool) throws(Refusal) -> Request {
+    private func request(_ message: MultipartReader.Message, isInGroup: Bool) throws(Refusal) -> SyncRequest {
         let words = message.line.split(separator: " ")
         guard words.count >= 3, let last = words.last, last.hasPrefix("HTTP/1.") else {
             throw Refusal(.badRequest, "a request in a batch begins with METHOD URL HTTP/1.1")
@@ -85,7 +85,7 @@ struct BatchItemReader {
         }
     }
 
-    private func request(_ part: BatchDocument.Part) throws(Refusal) -> Request {
+    private func request(_ part: BatchDocument.Part) throws(Refusal) -> SyncRequest {
         guard let method = part.method, let url = part.url else {
             throw Refusal(.badRequest, "a request in a batch has a method and a url")
         }
@@ -109,7 +109,7 @@ struct BatchItemReader {
 
     private func request(
         _ name: String, _ url: String, _ fields: [(String, String)], _ body: [UInt8], isInGroup: Bool
-    ) throws(Refusal) -> Request {
+    ) throws(Refusal) -> SyncRequest {
         guard ["GET", "POST", "PUT", "PATCH", "MERGE", "DELETE"].contains(name.uppercased()),
             let method = HTTPRequest.Method(name.uppercased())
         else { throw Refusal(.badRequest, "a request in a batch is GET, POST, PUT, PATCH, MERGE or DELETE") }
@@ -130,7 +130,7 @@ struct BatchItemReader {
                 head.headerFields[values: field] = call.head.headerFields[values: field]
             }
         }
-        return Request(head, body: Body(bytes: body))
+        return SyncRequest(head, body: MessageBody(bytes: body))
     }
 
     /// Returns the path and query of a url: absolute, relative to the server's root, or to the service's.

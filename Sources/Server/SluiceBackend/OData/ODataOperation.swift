@@ -5,7 +5,7 @@ internal import SluiceOData
 ///
 /// ```swift
 /// let longest = ODataOperation.function("Longest", [.init("count", .integer)], returns: .records(table: "movies")) { call in
-///     var query = Query("movies", order: [.init("duration", descending: true)])
+///     var query = TableQuery("movies", order: [.init("duration", descending: true)])
 ///     query.top = Int(exactly: call["count"]?.int ?? 3)
 ///     return JSON(try await call.records(matching: query))
 /// }
@@ -78,10 +78,11 @@ public struct ODataCall: Sendable {
     public let principal: Principal?
     /// The given values of the parameters.
     public let arguments: [String: JSON]
-    private let reading: @Sendable (Query) async throws -> [JSON]
+    private let reading: @Sendable (TableQuery) async throws -> [JSON]
 
     init(
-        principal: Principal?, arguments: [String: JSON], _ reading: @escaping @Sendable (Query) async throws -> [JSON]
+        principal: Principal?, arguments: [String: JSON],
+        _ reading: @escaping @Sendable (TableQuery) async throws -> [JSON]
     ) {
         self.principal = principal
         self.arguments = arguments
@@ -95,7 +96,7 @@ public struct ODataCall: Sendable {
     ///
     /// - Throws: ``HookRefusal`` if the caller may not read the table, ``SluiceError`` for an unknown table and a
     ///   failing database.
-    public func records(matching query: Query) async throws -> [JSON] { try await reading(query) }
+    public func records(matching query: TableQuery) async throws -> [JSON] { try await reading(query) }
 }
 
 extension ODataOperation.Result {

@@ -23,18 +23,18 @@ struct ODataReply: Sendable {
     /// Returns the response in a version.
     ///
     /// - Parameter isV1: whether the client knows version 1 at most; its forms are the same as v2's here.
-    func response(_ version: ServiceVersion, isV1: Bool = false) -> Response {
+    func response(_ version: ServiceVersion, isV1: Bool = false) -> SyncResponse {
         var headers = headers
         headers[.cacheControl] = "no-cache"
         if let name = HTTPField.Name(version.header.name) { headers[name] = isV1 ? "1.0" : version.header.value }
-        let body: Body =
+        let body: MessageBody =
             switch content {
             case .nothing: .empty
-            case .json(let json): Body(json: json)
-            case .text(let text): Body(bytes: Array(text.utf8))
-            case .bytes(let bytes): Body(bytes: bytes)
+            case .json(let json): MessageBody(json: json)
+            case .text(let text): MessageBody(bytes: Array(text.utf8))
+            case .bytes(let bytes): MessageBody(bytes: bytes)
             }
-        return Response(HTTPResponse(status: status, headerFields: headers), body: body)
+        return SyncResponse(HTTPResponse(status: status, headerFields: headers), body: body)
     }
 
     mutating func applied(_ preference: String) {

@@ -18,7 +18,7 @@ struct ODataRoutes: Sendable {
     var allowance: Allowance?
 
     /// Answers a single request.
-    func respond(to request: Request) async -> Response {
+    func respond(to request: SyncRequest) async -> SyncResponse {
         let target = RequestTarget(request.head)
         let isV2 = target.segments.dropFirst().first == "v2"
         do {
@@ -34,7 +34,7 @@ struct ODataRoutes: Sendable {
     }
 
     /// Returns the answer to a request that was refused before it was parsed.
-    static func response(to refusal: Refusal, _ head: HTTPRequest) -> Response {
+    static func response(to refusal: Refusal, _ head: HTTPRequest) -> SyncResponse {
         let target = RequestTarget(head)
         let version: ServiceVersion = target.segments.dropFirst().first == "v2" ? .v2 : .v401
         return ODataReply(refusal, version, head, target).response(version)
@@ -89,7 +89,7 @@ struct ODataRoutes: Sendable {
         head.path = path + "?" + PercentEncoding.mended(options)
         head.headerFields[.contentType] = nil
         let inner = try ServiceCall(
-            call.served, call.model, call.version, Request(head), RequestTarget(head))
+            call.served, call.model, call.version, SyncRequest(head), RequestTarget(head))
         let place = try await Navigator(call: inner, operations: service.operations).place(inner.segments)
         return try await ReadRoutes(inner).reply(place)
     }

@@ -50,7 +50,7 @@ struct OperationRoutes: Sendable {
     }
 
     /// Reads records within the caller's scope.
-    private func records(matching query: Query) async throws -> [JSON] {
+    private func records(matching query: TableQuery) async throws -> [JSON] {
         guard let set = call.model.set(ofTable: query.table) else {
             throw SluiceError(.invalidTable, "the table is not configured", table: query.table)
         }
@@ -175,13 +175,13 @@ struct OperationArguments {
     ) throws -> JSON {
         if text == "null" { return .null }
         let property = EntitySet.Property(parameter.type, name: parameter.name)
-        let literal: QueryLiteral
+        let literal: TableQuery.Literal
         do {
             guard case .literal(let read) = try QueryExpression(odata: text) else {
                 throw Refusal(.badRequest, "the parameter \(parameter.name) is a constant")
             }
             literal = read
-        } catch let error as QuerySyntaxError {
+        } catch let error as TableQuery.SyntaxError {
             throw Refusal(.badRequest, "\(parameter.name): \(error)")
         }
         switch literal {

@@ -54,7 +54,7 @@ struct AdoptedRecords: RecordStorage {
                 + "then adopt", table: table.name)
     }
 
-    func createIndex(_ name: String, _ keys: [Query.SortKey], on connection: any StorageConnection) throws {
+    func createIndex(_ name: String, _ keys: [TableQuery.SortKey], on connection: any StorageConnection) throws {
         try copy.createIndex(name, keys, on: connection)
     }
 
@@ -65,10 +65,11 @@ struct AdoptedRecords: RecordStorage {
     }
 
     func forEach(
-        _ query: Query, on connection: any StorageConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
+        _ query: TableQuery, on connection: any StorageConnection,
+        _ body: (_ record: JSON, _ stored: Int) throws -> Bool
     ) throws { try copy.forEach(query, on: connection, body) }
 
-    func count(matching query: Query, on connection: any StorageConnection) throws -> Int {
+    func count(matching query: TableQuery, on connection: any StorageConnection) throws -> Int {
         try copy.count(matching: query, on: connection)
     }
 
@@ -78,7 +79,7 @@ struct AdoptedRecords: RecordStorage {
     ) throws { try copy.scan(matching: filter, on: connection, body) }
 
     func append(
-        _ query: Query, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
+        _ query: TableQuery, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
         on connection: any StorageConnection
     ) throws -> (count: Int, hasMore: Bool) { try copy.append(query, size, text, to: &output, on: connection) }
 

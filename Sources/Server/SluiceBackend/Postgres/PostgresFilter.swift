@@ -3,7 +3,7 @@ internal import SluiceCore
 /// The SQL condition of a filter, as far as PostgreSQL can evaluate it with the queries' semantics.
 ///
 /// The condition is true for every record that matches the filter. If it is also true for others, it is not exact, and
-/// ``QueryEvaluator`` filters the database's rows.
+/// ``TableQuery.Evaluator`` filters the database's rows.
 struct PostgresFilter {
     /// A part of SQL, or a constant.
     enum Piece {
@@ -102,7 +102,7 @@ struct PostgresFilter {
     }
 
     private static func comparison(
-        _ operation: QueryExpression.BinaryOperator, _ name: PropertyName, _ literal: QueryLiteral,
+        _ operation: QueryExpression.BinaryOperator, _ name: PropertyName, _ literal: TableQuery.Literal,
         _ schema: TableSchema
     ) -> PostgresFilter {
         guard mirrored(operation) != nil else { return anything }
@@ -130,7 +130,7 @@ struct PostgresFilter {
 
     /// Returns the expression of a property without a column, in the document of such properties.
     private static func undeclared(
-        _ operation: QueryExpression.BinaryOperator, _ name: PropertyName, _ literal: QueryLiteral
+        _ operation: QueryExpression.BinaryOperator, _ name: PropertyName, _ literal: TableQuery.Literal
     ) -> PostgresFilter {
         guard operation == .eq, case .string(let text) = literal, Column.isStorable(text), Column.isStorable(name.text)
         else { return anything }
@@ -141,7 +141,7 @@ struct PostgresFilter {
     }
 
     private static func call(
-        _ function: QueryFunction, _ arguments: [QueryExpression], _ schema: TableSchema
+        _ function: TableQuery.Function, _ arguments: [QueryExpression], _ schema: TableSchema
     ) -> PostgresFilter {
         guard arguments.count == 2, case .column(let name) = arguments[0],
             case .literal(.string(let text)) = arguments[1], Column.isStorable(text), let column = Column(name, schema),
@@ -173,7 +173,7 @@ struct PostgresFilter {
         }
 
         /// Returns a constant in the column's form; nil if it must be compared in another way.
-        func constant(_ literal: QueryLiteral) -> (value: SQLValue, isExact: Bool)? {
+        func constant(_ literal: TableQuery.Literal) -> (value: SQLValue, isExact: Bool)? {
             switch (type, literal) {
             case (.string, .string(let text)): return Self.isStorable(text) ? (.text(text), true) : nil
             case (.boolean, .bool(let value)): return (.text(value ? "true" : "false"), true)

@@ -2,19 +2,19 @@ internal import SluiceCore
 
 /// Evaluates a query on PostgreSQL's records and their linked records.
 struct PostgresMatcher {
-    private let query: Query
-    private let plain: QueryEvaluator
+    private let query: TableQuery
+    private let plain: TableQuery.Evaluator
     private let links: PostgresLinks?
 
-    /// - Throws: ``SluiceError`` as ``QueryEvaluator``, and as ``QueryRelatives/used(by:)``.
-    init(_ query: Query, _ schema: TableSchema) throws(SluiceError) {
+    /// - Throws: ``SluiceError`` as ``TableQuery.Evaluator``, and as ``QueryRelatives/used(by:)``.
+    init(_ query: TableQuery, _ schema: TableSchema) throws(SluiceError) {
         self.query = query
         guard let related = query.related else {
-            plain = try QueryEvaluator(query, schema: schema)
+            plain = try TableQuery.Evaluator(query, schema: schema)
             links = nil
             return
         }
-        plain = try QueryEvaluator(query, schema: related.main, relations: related)
+        plain = try TableQuery.Evaluator(query, schema: related.main, relations: related)
         links = try PostgresLinks(related, of: query)
     }
 
@@ -39,13 +39,13 @@ struct PostgresMatcher {
 
     private func evaluator(
         _ links: PostgresLinks, of records: ArraySlice<JSON>, on connection: any StorageConnection
-    ) throws -> QueryEvaluator? {
+    ) throws -> TableQuery.Evaluator? {
         guard let related = query.related, let linked = try links.linked(to: records, on: connection)
         else { return nil }
-        return try QueryEvaluator(query, schema: related.main, relations: linked)
+        return try TableQuery.Evaluator(query, schema: related.main, relations: linked)
     }
 
-    private static func tooMany(_ query: Query) -> SluiceError {
+    private static func tooMany(_ query: TableQuery) -> SluiceError {
         SluiceError(
             .unsupported, "the links lead to more than \(PostgresLinks.mostRecords) records", table: query.table)
     }
@@ -61,7 +61,7 @@ struct PostgresLinks {
     private let tree: NavigationTree
 
     /// - Throws: ``SluiceError`` as ``QueryRelatives/tree(of:)``.
-    init(_ related: QueryRelatives, of query: Query) throws(SluiceError) {
+    init(_ related: QueryRelatives, of query: TableQuery) throws(SluiceError) {
         self.related = related
         tree = try related.tree(of: query)
     }
@@ -82,11 +82,11 @@ struct PostgresLinks {
             let storage = try connection.records(target.stored)
             var found: [JSON] = []
             for values in linked.unread(reference, from: records) {
-                let literals: [QueryLiteral] = values.compactMap {
+                let literals: [TableQuery.Literal] = values.compactMap {
                     Self.literal($0, of: reference.targetColumn, in: target.stored)
                 }
                 if literals.isEmpty { continue }
-                let query = Query(
+                let query = TableQuery(
                     target.stored.name,
                     filter: .binary(.and, .membership(.column(reference.targetColumn), literals), target.scope),
                     order: [.init("id")], top: Self.mostRecords + 1)
@@ -102,11 +102,12 @@ struct PostgresLinks {
     }
 
     /// Returns the value in the target column's form; nil if the column cannot hold it.
-    private static func literal(_ value: String, of column: PropertyName, in schema: TableSchema) -> QueryLiteral? {
+    private static func literal(_ value: String, of column: PropertyName, in schema: TableSchema) -> TableQuery.Literal?
+    {
         switch column == "id" ? .string : schema.column(column)?.type {
         case .string: .string(value)
-        case .integer: Int64(value).map { .number(JSONNumber($0)) }
-        case .real: Double(value).flatMap { JSONNumber($0) }.map { .number($0) }
+        case .integer: Int64(value).map { .number(JSON.Number($0)) }
+        case .real: Double(value).flatMap { JSON.Number($0) }.map { .number($0) }
         case .boolean: Bool(value).map { .bool($0) }
         case .date: Timestamp(value).map { .date($0) }
         case .json, nil: nil
@@ -127,7 +128,7 @@ extension QueryRelatives.Table {
 }
 
 /// Records of other tables, by the links that lead to them.
-struct LinkedRecords: QueryRelations {
+struct LinkedRecords: TableQuery.Relations {
     private struct End: Hashable {
         let table: String
         let column: PropertyName

@@ -9,12 +9,12 @@ extension PostgresRecords {
     /// Calls `body` with the records of the query's page, in its order. It keeps at most twice the records up to the
     /// page's end, and of each only the id and the sort keys.
     func forEachSorted(
-        _ query: Query, _ matcher: PostgresMatcher, on connection: any StorageConnection,
+        _ query: TableQuery, _ matcher: PostgresMatcher, on connection: any StorageConnection,
         _ body: (_ record: JSON, _ stored: Int) throws -> Bool
     ) throws {
         let (end, isBeyond) = query.skip.addingReportingOverflow(query.top ?? .max)
         let most = isBeyond ? Int.max : end
-        var keys = Query(query.table, order: query.order)
+        var keys = TableQuery(query.table, order: query.order)
         // Sort keys over links need the whole record.
         keys.related = query.related
         let columns = query.order.reduce(into: Set<PropertyName>()) { $0.formUnion($1.expression.columns) }
@@ -28,7 +28,9 @@ extension PostgresRecords {
         PostgresFilter(query.filter, schema).append(to: &sql)
         try Self.postgres(connection).walk(sql) { rows in
             let records = try (0..<rows.count).map { try record(rows, $0) }
-            found += try matcher.matching(records[...], on: connection).map { QueryEvaluator.selecting(held, from: $0) }
+            found += try matcher.matching(records[...], on: connection).map {
+                TableQuery.Evaluator.selecting(held, from: $0)
+            }
             if found.count > Self.leastHeld, found.count / 2 > most {
                 found = try sorter.apply(to: found, on: connection)
             }
@@ -38,7 +40,9 @@ extension PostgresRecords {
         for key in found.dropFirst(query.skip) {
             guard let record = try held.isEmpty ? key : self.record(RecordID(key["id"]?.string ?? ""), on: connection)
             else { continue }
-            guard try body(QueryEvaluator.selecting(query.select, from: record), record.bytes().count) else { return }
+            guard try body(TableQuery.Evaluator.selecting(query.select, from: record), record.bytes().count) else {
+                return
+            }
         }
     }
 }

@@ -88,7 +88,7 @@ struct PostgresRecords: RecordStorage {
         }
     }
 
-    func createIndex(_ name: String, _ keys: [Query.SortKey], on connection: any StorageConnection) throws {
+    func createIndex(_ name: String, _ keys: [TableQuery.SortKey], on connection: any StorageConnection) throws {
         // PostgreSQL cuts names after 63 bytes, but names with the same beginning must stay distinct.
         var name = name
         if name.utf8.count > 63 {
@@ -105,7 +105,7 @@ struct PostgresRecords: RecordStorage {
 
     /// Returns the keys of an `ORDER BY`, with the id as the last; nil if the database's order differs from the
     /// queries'.
-    private func ordering(_ keys: [Query.SortKey]) -> String? {
+    private func ordering(_ keys: [TableQuery.SortKey]) -> String? {
         var parts: [String] = []
         var seen: Set<PropertyName> = []
         for key in keys.prefix(Self.mostKeys) {
@@ -128,7 +128,8 @@ struct PostgresRecords: RecordStorage {
     }
 
     func forEach(
-        _ query: Query, on connection: any StorageConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
+        _ query: TableQuery, on connection: any StorageConnection,
+        _ body: (_ record: JSON, _ stored: Int) throws -> Bool
     ) throws {
         let transaction = try Self.postgres(connection)
         let matcher = try PostgresMatcher(query, schema)
@@ -153,7 +154,7 @@ struct PostgresRecords: RecordStorage {
                 part.append(" LIMIT \(wanted) OFFSET \(offset)")
                 let rows = try transaction.query(part)
                 for row in 0..<rows.count {
-                    let record = QueryEvaluator.selecting(query.select, from: try chosen.record(rows, row))
+                    let record = TableQuery.Evaluator.selecting(query.select, from: try chosen.record(rows, row))
                     guard try body(record, rows.bytes(row)) else { return }
                 }
                 if rows.count < wanted { return }
@@ -175,7 +176,8 @@ struct PostgresRecords: RecordStorage {
                     continue
                 }
                 left -= 1
-                guard try body(QueryEvaluator.selecting(query.select, from: record), rows.bytes(row)), left > 0 else {
+                guard try body(TableQuery.Evaluator.selecting(query.select, from: record), rows.bytes(row)), left > 0
+                else {
                     return false
                 }
             }
@@ -191,8 +193,8 @@ struct PostgresRecords: RecordStorage {
         return schema.columns.count == self.schema.columns.count ? self : PostgresRecords(schema, name)
     }
 
-    func count(matching query: Query, on connection: any StorageConnection) throws -> Int {
-        var whole = Query(query.table, filter: query.filter)
+    func count(matching query: TableQuery, on connection: any StorageConnection) throws -> Int {
+        var whole = TableQuery(query.table, filter: query.filter)
         whole.related = query.related
         // Refuses an invalid query by the rules of every store.
         _ = try PostgresMatcher(whole, schema)
@@ -214,7 +216,7 @@ struct PostgresRecords: RecordStorage {
         matching filter: QueryExpression?, on connection: any StorageConnection,
         _ body: (_ id: RecordID, _ version: String) throws -> Void
     ) throws {
-        let query = Query(schema.name, filter: filter, order: [.init("id")], select: ["id", SystemColumn.version])
+        let query = TableQuery(schema.name, filter: filter, order: [.init("id")], select: ["id", SystemColumn.version])
         try forEach(query, on: connection) { record, _ in
             try body(RecordID(record["id"]?.string ?? ""), record[SystemColumn.version]?.string ?? "")
             return true
@@ -222,7 +224,7 @@ struct PostgresRecords: RecordStorage {
     }
 
     func append(
-        _ query: Query, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
+        _ query: TableQuery, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
         on connection: any StorageConnection
     ) throws -> (count: Int, hasMore: Bool) {
         var (count, hasMore) = (0, false)

@@ -55,7 +55,7 @@ extension Backend {
 
     private static func copy(_ source: Backend, _ target: Backend) async throws -> Int {
         for table in target.served.all {
-            let count = try await target.served.database.read { try table.count(matching: Query(table.name), $0) }
+            let count = try await target.served.database.read { try table.count(matching: TableQuery(table.name), $0) }
             guard count == 0 else {
                 throw SluiceError(.invalidArgument, "the database to move to has records already", table: table.name)
             }
@@ -87,7 +87,7 @@ extension Backend {
         let step = millisecond / 1000
         var (count, last, position) = (0, Timestamp(ticks: 0), Timestamp.earliest)
         while true {
-            let page = Query(
+            let page = TableQuery(
                 table.name, filter: .later(SystemColumn.updatedAt, than: position),
                 order: [.init(SystemColumn.updatedAt)], top: BackendTable.expiryBatch)
             var records = try await source.served.database.read { try table.records(matching: page, $0) }

@@ -72,17 +72,17 @@ public final class Backend: Sendable {
     public func close() async throws { try await served.database.close() }
 
     /// Answers a request; every failure becomes an answer too.
-    package func respond(to request: Request) async -> Response { await respond(to: request, by: nil) }
+    package func respond(to request: SyncRequest) async -> SyncResponse { await respond(to: request, by: nil) }
 
     /// Answers an admitted request.
-    func respond(to request: Request, by allowance: Allowance?) async -> Response {
+    func respond(to request: SyncRequest, by allowance: Allowance?) async -> SyncResponse {
         var answer = await withoutContent(request, by: allowance)
         if let odata, request.head.isOData { odata.crossOrigin.allow(request.head, &answer.head.headerFields) }
         return answer
     }
 
     /// Answers a request of a method that differs by path.
-    func routed(_ request: Request, by allowance: Allowance?) async -> Response {
+    func routed(_ request: SyncRequest, by allowance: Allowance?) async -> SyncResponse {
         if let odata, request.head.isOData {
             return await ODataRoutes(served: served, service: odata, allowance: allowance).respond(to: request)
         }
@@ -125,7 +125,7 @@ extension Backend {
     private static let methods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
     /// Answers a request: `HEAD` as `GET` without its content, `OPTIONS` with the methods.
-    func withoutContent(_ request: Request, by allowance: Allowance?) async -> Response {
+    func withoutContent(_ request: SyncRequest, by allowance: Allowance?) async -> SyncResponse {
         switch request.head.method {
         case .head:
             var read = request
@@ -137,7 +137,7 @@ extension Backend {
         case .options:
             var head = HTTPResponse(status: .noContent)
             head.headerFields[.allow] = Self.methods
-            return Response(head)
+            return SyncResponse(head)
         default: return await routed(request, by: allowance)
         }
     }

@@ -122,7 +122,7 @@ struct BackendResponder: HTTPResponder {
         do throws(Refusal) {
             allowance = try await backend.admit(request.head, from: context.channel.remoteAddress)
         } catch {
-            return Self.response(backend.refuse(SluiceCore.Request(request.head), error))
+            return Self.response(backend.refuse(SluiceCore.SyncRequest(request.head), error))
         }
         if ChangeStream.isAsked(by: request.head) {
             switch await ChangeStream.begin(request.head, backend) {
@@ -131,15 +131,16 @@ struct BackendResponder: HTTPResponder {
             }
         }
         var request = request
-        let answer: SluiceCore.Response
+        let answer: SluiceCore.SyncResponse
         let most = backend.configuration.limits.bodyBytes
         do {
             let body = try await request.collectBody(upTo: most)
             answer = await backend.respond(
-                to: SluiceCore.Request(request.head, body: Body(bytes: Array(body.readableBytesView))), by: allowance)
+                to: SluiceCore.SyncRequest(request.head, body: MessageBody(bytes: Array(body.readableBytesView))),
+                by: allowance)
         } catch is NIOTooManyBytesError {
             answer = backend.refuse(
-                SluiceCore.Request(request.head),
+                SluiceCore.SyncRequest(request.head),
                 Refusal(.contentTooLarge, "the body is larger than \(most) bytes"))
         }
         context.logger.debug(
@@ -151,7 +152,7 @@ struct BackendResponder: HTTPResponder {
         return Self.response(answer)
     }
 
-    private static func response(_ answer: SluiceCore.Response) -> Hummingbird.Response {
+    private static func response(_ answer: SluiceCore.SyncResponse) -> Hummingbird.Response {
         let bytes = answer.body.bytes
         return Hummingbird.Response(
             status: answer.head.status, headers: answer.head.headerFields,
@@ -175,7 +176,7 @@ extension Backend {
     }
 
     /// Returns the refusal of a request that could not be read completely.
-    func refuse(_ request: SluiceCore.Request, _ refusal: Refusal) -> SluiceCore.Response {
+    func refuse(_ request: SluiceCore.SyncRequest, _ refusal: Refusal) -> SluiceCore.SyncResponse {
         if odata != nil, request.head.isOData { return ODataRoutes.response(to: refusal, request.head) }
         let wire = (try? ServerWire.of(request.head, RequestTarget(request.head))) ?? .azureV2
         return wire.response(to: refusal, asked: [])

@@ -11,7 +11,7 @@ struct ChangeStream: Sendable {
         /// The stream's first bytes; ``next(_:)`` returns the rest.
         case stream(first: [UInt8], ChangeStream)
         /// The request is refused.
-        case refusal(Response)
+        case refusal(SyncResponse)
     }
 
     private static let name = "changes"
@@ -82,13 +82,13 @@ struct ChangeStream: Sendable {
     /// A heartbeat.
     private var sign: [UInt8] { Self.bytes(": \(backend.served.environment.now())\n\n") }
 
-    private mutating func end(_ response: Response) -> [UInt8] {
+    private mutating func end(_ response: SyncResponse) -> [UInt8] {
         generation = -1
         return Self.bytes("event: end\ndata: {\"status\":\(response.status)}\n\n")
     }
 
     /// Reads a page with an ordinary list request, so that users, access, views and hooks apply.
-    private func list(token: String?, isFirst: Bool) async -> Response {
+    private func list(token: String?, isFirst: Bool) async -> SyncResponse {
         var head = head
         var parameters = parameters
         if let token { parameters.append((name: "$deltatoken", value: token)) }
@@ -112,12 +112,12 @@ struct ChangeStream: Sendable {
         if let prefer = HTTPField.Name("Prefer") { head.headerFields[prefer] = "odata.track-changes" }
         // The read follows a commit and must see it.
         return await backend.served.turns.take { [head] in
-            await ReadFloor.$isLatest.withValue(true) { await backend.respond(to: Request(head)) }
+            await ReadFloor.$isLatest.withValue(true) { await backend.respond(to: SyncRequest(head)) }
         }
     }
 
     /// Returns a page as an event; empty for a page without rows.
-    private func event(_ response: Response) -> [UInt8] {
+    private func event(_ response: SyncResponse) -> [UInt8] {
         guard let token = Self.token(of: response), let body = try? JSON(parsing: response.body.bytes) else {
             return []
         }
@@ -126,14 +126,14 @@ struct ChangeStream: Sendable {
         return Self.bytes("event: changes\nid: \(token)\ndata: ") + rows.bytes() + Self.bytes("\n\n")
     }
 
-    private static func token(of response: Response) -> String? {
+    private static func token(of response: SyncResponse) -> String? {
         HTTPField.Name("X-Sluice-Delta-Token").flatMap { response.head.headerFields[$0] }
     }
 
-    private static func unsupported(_ response: Response) -> Response {
+    private static func unsupported(_ response: SyncResponse) -> SyncResponse {
         var response = response
         response.head.status = .init(code: 501)
-        response.body = Body(
+        response.body = MessageBody(
             bytes: bytes(#"{"error":"this list has no change tokens, so its changes cannot be followed"}"#))
         return response
     }

@@ -7,7 +7,7 @@ struct GatewayRequest: Sendable {
     let schema: TableSchema
     let wire: ServerWire
     let target: RequestTarget
-    let request: Request
+    let request: SyncRequest
 
     private var table: String { schema.name }
     private var asked: Set<PropertyName> { wire.asked(by: target) }
@@ -173,7 +173,7 @@ struct GatewayRequest: Sendable {
     /// is refused with 412 and that record.
     private func held(_ id: RecordID) async throws -> (operation: TableOperation, server: JSON)? {
         let operations = try await context.queue.operations(
-            QueueFilter(states: [.parked], table: table, recordID: id))
+            TableOperation.Filter(states: [.parked], table: table, recordID: id))
         let isTold = { (operation: TableOperation) in
             operation.isHeldConflict && [409, 412].contains(operation.failure?.status ?? 0)
         }
@@ -222,7 +222,7 @@ struct GatewayRequest: Sendable {
         try await context.store.read { [table] reader in
             if let id { return try QueueReader(reader).all(on: id, in: table).count }
             return try reader.count(
-                matching: Query(TableOperation.schema.name).where(column("table") == QueryTerm(table)))
+                matching: TableQuery(TableOperation.schema.name).where(column("table") == TableQuery.Term(table)))
         }
     }
 

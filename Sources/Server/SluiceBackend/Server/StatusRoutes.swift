@@ -10,13 +10,13 @@ struct StatusRoutes: Sendable {
     let metrics: (@Sendable () -> String)?
 
     /// Returns the answer; nil for another path.
-    func reply(to head: HTTPRequest) async -> Response? {
+    func reply(to head: HTTPRequest) async -> SyncResponse? {
         guard [.get, .head].contains(head.method), var response = await response(to: head) else { return nil }
         if head.method == .head { response.body = .empty }
         return response
     }
 
-    private func response(to head: HTTPRequest) async -> Response? {
+    private func response(to head: HTTPRequest) async -> SyncResponse? {
         switch (head.path ?? "").prefix(while: { $0 != "?" }) {
         case "/health": return Self.state("ok", .ok)
         case "/ready":
@@ -26,13 +26,13 @@ struct StatusRoutes: Sendable {
         case "/metrics":
             return metrics.map { metrics in
                 Reply(.ok).response(
-                    Body(bytes: Array(metrics().utf8)), type: "text/plain; version=0.0.4; charset=utf-8")
+                    MessageBody(bytes: Array(metrics().utf8)), type: "text/plain; version=0.0.4; charset=utf-8")
             }
         default: return nil
         }
     }
 
-    private static func state(_ state: String, _ status: HTTPResponse.Status) -> Response {
+    private static func state(_ state: String, _ status: HTTPResponse.Status) -> SyncResponse {
         var reply = Reply(status, body: ["status": JSON(state)])
         if status == .serviceUnavailable { reply.headers[.retryAfter] = "1" }
         return reply.response

@@ -19,7 +19,7 @@ package struct TablesGateway: Sendable {
     }
 
     /// Answers a request; every failure becomes an answer too.
-    package func respond(to request: Request) async -> Response {
+    package func respond(to request: SyncRequest) async -> SyncResponse {
         let target = RequestTarget(request.head)
         var wire = ServerWire.azureV2
         do {
@@ -34,7 +34,7 @@ package struct TablesGateway: Sendable {
         }
     }
 
-    private func reply(to request: Request, _ target: RequestTarget, _ wire: ServerWire) async throws -> Reply {
+    private func reply(to request: SyncRequest, _ target: RequestTarget, _ wire: ServerWire) async throws -> Reply {
         guard target.segments.first == "tables", (2...3).contains(target.segments.count) else {
             throw Refusal(.notFound, "there is nothing at this path; tables are at /tables/NAME")
         }

@@ -23,7 +23,7 @@ extension BackendTable {
         -> Int
     {
         let expired = try records(
-            matching: Query(
+            matching: TableQuery(
                 name, filter: Self.isOld(SystemColumn.createdAt, border, deleted: false), top: Self.expiryBatch),
             connection)
         for var record in expired {
@@ -41,7 +41,7 @@ extension BackendTable {
     private func removeTombstones(
         before border: Timestamp, _ now: Timestamp, _ connection: any StorageConnection
     ) throws -> Int {
-        let query = Query(
+        let query = TableQuery(
             name, filter: Self.isOld(SystemColumn.updatedAt, border, deleted: true), top: Self.expiryBatch,
             select: ["id"])
         let ids = try records(matching: query, connection).compactMap { $0["id"]?.textID }

@@ -25,7 +25,7 @@ extension BackendTable {
     /// - Returns: the number of records.
     private func stampAnew(after floor: Timestamp, _ connection: any StorageConnection) throws -> Int {
         let border = max(floor, try BackendCatalog.changes(of: name, connection).latest)
-        let old = Query(
+        let old = TableQuery(
             name, filter: .binary(.le, .column(SystemColumn.updatedAt), .literal(.date(border))),
             order: [.init(SystemColumn.updatedAt)], top: Self.expiryBatch)
         var (time, count) = (border, 0)

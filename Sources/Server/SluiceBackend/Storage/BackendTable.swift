@@ -70,7 +70,7 @@ struct BackendTable: Sendable {
 
     /// Creates the indexes for pulls, with the owner first in a table of several users, and for following links.
     private func createIndexes(_ connection: any StorageConnection) throws {
-        let time = Query.SortKey(SystemColumn.updatedAt)
+        let time = TableQuery.SortKey(SystemColumn.updatedAt)
         var indexes = [("\(name)(updatedAt)", [time])]
         if let owner = rules.perUser { indexes.append(("\(name)(owner,updatedAt)", [.init(owner), time])) }
         for column in Set(rules.references.map(\.column)).sorted() {
@@ -123,14 +123,14 @@ struct BackendTable: Sendable {
         try stored(connection).record(id, on: connection)
     }
 
-    func records(matching query: Query, _ connection: any StorageConnection) throws -> [JSON] {
+    func records(matching query: TableQuery, _ connection: any StorageConnection) throws -> [JSON] {
         try stored(connection).records(matching: inOrder(query), on: connection)
     }
 
-    func inOrder(_ query: Query) -> Query {
+    func inOrder(_ query: TableQuery) -> TableQuery {
         var query = query
         // Equal records are sorted by id, integer ids as numbers.
-        if rules.ids == .integer { query.order.append(Query.SortKey(SystemColumn.number)) }
+        if rules.ids == .integer { query.order.append(TableQuery.SortKey(SystemColumn.number)) }
         return query
     }
 
@@ -146,7 +146,7 @@ struct BackendTable: Sendable {
     ///   - whole: returns the shown form of a record that cannot be written column by column.
     /// - Returns: their number, and whether there are more.
     func append(
-        _ query: Query, _ size: PageSize, _ members: [RecordText.Member], completes: Bool, to text: inout [UInt8],
+        _ query: TableQuery, _ size: PageSize, _ members: [RecordText.Member], completes: Bool, to text: inout [UInt8],
         _ connection: any StorageConnection, whole: @escaping (JSON) -> JSON
     ) throws -> (count: Int, hasMore: Bool) {
         let known = completes ? try knownProperties(connection) : nil
@@ -156,7 +156,7 @@ struct BackendTable: Sendable {
         return try stored(connection).append(inOrder(query), size, shown, to: &text, on: connection)
     }
 
-    func count(matching query: Query, _ connection: any StorageConnection) throws -> Int {
+    func count(matching query: TableQuery, _ connection: any StorageConnection) throws -> Int {
         try stored(connection).count(matching: query, on: connection)
     }
 
@@ -226,7 +226,7 @@ struct BackendTable: Sendable {
         _ id: RecordID, in view: QueryExpression, _ connection: any StorageConnection
     ) throws -> Bool {
         let isIt = QueryExpression.binary(.eq, .column("id"), .literal(.id(id)))
-        return try count(matching: Query(name, filter: .binary(.and, isIt, view)), connection) > 0
+        return try count(matching: TableQuery(name, filter: .binary(.and, isIt, view)), connection) > 0
     }
 
     /// Removes the record for good. Change tokens from before its tombstone, or before this removal, become invalid.

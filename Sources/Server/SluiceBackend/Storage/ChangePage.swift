@@ -56,7 +56,7 @@ extension BackendTable {
         _ query: ChangeQuery, latest: Timestamp, _ connection: any StorageConnection
     ) throws -> ChangePage {
         let filter = query.filter
-        let asked = Query(
+        let asked = TableQuery(
             name, filter: filter, order: [.init(SystemColumn.updatedAt)], top: query.size.records)
         let found = try self.page(asked, query.size, connection)
         let rows = found.records
@@ -64,8 +64,8 @@ extension BackendTable {
         let isLast = !found.hasMore && rows.count < query.size.records
         var page = ChangePage(position: isLast ? latest : last ?? query.position)
         page.isLast = isLast
-        if query.includesCount { page.count = try count(matching: Query(name, filter: filter), connection) }
-        let kept = try QueryEvaluator(Query(name, filter: query.kept), schema: stored(connection).schema)
+        if query.includesCount { page.count = try count(matching: TableQuery(name, filter: filter), connection) }
+        let kept = try TableQuery.Evaluator(TableQuery(name, filter: query.kept), schema: stored(connection).schema)
         for row in rows {
             if kept.matches(row) { page.records.append(row) } else { page.gone.append(row) }
         }

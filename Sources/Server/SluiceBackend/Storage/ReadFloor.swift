@@ -13,7 +13,7 @@ struct ReadFloor: Sendable {
     var isLatest: Bool { Self.isLatest || (point == nil && change == nil) }
 
     /// Creates the floor of a list: a client that reads by time has seen the changes up to its condition's time.
-    init(_ query: Query, _ page: Query) {
+    init(_ query: TableQuery, _ page: TableQuery) {
         if query.skip == 0 { change = Self.start(page.filter).map { (query.table, $0) } }
     }
 

@@ -39,7 +39,7 @@ struct RecordPage: Sendable {
 
 extension BackendTable {
     /// Returns the records of a page, in the query's order.
-    func page(_ query: Query, _ size: PageSize, _ connection: any StorageConnection) throws -> RecordPage {
+    func page(_ query: TableQuery, _ size: PageSize, _ connection: any StorageConnection) throws -> RecordPage {
         var page = RecordPage(size)
         try stored(connection).forEach(inOrder(query), on: connection) { page.add($0, stored: $1) }
         return page
@@ -48,7 +48,7 @@ extension BackendTable {
 
 extension RecordStorage {
     /// Returns the records that match, in the query's order, with `skip`, `top` and `select` applied.
-    func records(matching query: Query, on connection: any StorageConnection) throws -> [JSON] {
+    func records(matching query: TableQuery, on connection: any StorageConnection) throws -> [JSON] {
         var records: [JSON] = []
         try forEach(query, on: connection) { record, _ in
             records.append(record)

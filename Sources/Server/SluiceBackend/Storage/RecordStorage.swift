@@ -16,15 +16,16 @@ protocol RecordStorage: Sendable {
     /// for its lock would block everyone.
     func extend(to wanted: TableSchema, on connection: any StorageConnection) throws -> (any RecordStorage)?
     /// Creates a named index for sorting by the given columns, unless it exists.
-    func createIndex(_ name: String, _ keys: [Query.SortKey], on connection: any StorageConnection) throws
+    func createIndex(_ name: String, _ keys: [TableQuery.SortKey], on connection: any StorageConnection) throws
 
     func record(_ id: RecordID, on connection: any StorageConnection) throws -> JSON?
     /// Walks over the records that match, in the query's order, with `skip`, `top` and `select` applied, until `body`
     /// returns false. `body` gets each record with its number of bytes in the database.
     func forEach(
-        _ query: Query, on connection: any StorageConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
+        _ query: TableQuery, on connection: any StorageConnection,
+        _ body: (_ record: JSON, _ stored: Int) throws -> Bool
     ) throws
-    func count(matching query: Query, on connection: any StorageConnection) throws -> Int
+    func count(matching query: TableQuery, on connection: any StorageConnection) throws -> Int
     /// Walks over the ids and versions of the records that match, in the binary order of their ids.
     func scan(
         matching filter: QueryExpression?, on connection: any StorageConnection,
@@ -34,7 +35,7 @@ protocol RecordStorage: Sendable {
     /// - Parameter text: the shown members of the records.
     /// - Returns: their number, and whether there are more.
     func append(
-        _ query: Query, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
+        _ query: TableQuery, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
         on connection: any StorageConnection
     ) throws -> (count: Int, hasMore: Bool)
 

@@ -34,7 +34,7 @@ struct SQLiteRecords: RecordStorage {
         SQLiteRecords(table: try table.extend(to: wanted, on: Self.sqlite(connection)))
     }
 
-    func createIndex(_ name: String, _ keys: [Query.SortKey], on connection: any StorageConnection) throws {
+    func createIndex(_ name: String, _ keys: [TableQuery.SortKey], on connection: any StorageConnection) throws {
         let printer = SQLQueryPrinter(dialect: .sqlite, schema: schema, extraColumn: "_extra")
         try connection.run(
             "CREATE INDEX IF NOT EXISTS \(SQLDialect.sqlite.quoted(name)) ON "
@@ -46,10 +46,11 @@ struct SQLiteRecords: RecordStorage {
     }
 
     func forEach(
-        _ query: Query, on connection: any StorageConnection, _ body: (_ record: JSON, _ stored: Int) throws -> Bool
+        _ query: TableQuery, on connection: any StorageConnection,
+        _ body: (_ record: JSON, _ stored: Int) throws -> Bool
     ) throws { try table.forEach(query, on: Self.sqlite(connection), body) }
 
-    func count(matching query: Query, on connection: any StorageConnection) throws -> Int {
+    func count(matching query: TableQuery, on connection: any StorageConnection) throws -> Int {
         try table.count(matching: query, on: Self.sqlite(connection))
     }
 
@@ -63,7 +64,7 @@ struct SQLiteRecords: RecordStorage {
     }
 
     func append(
-        _ query: Query, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
+        _ query: TableQuery, _ size: PageSize, _ text: ListText, to output: inout [UInt8],
         on connection: any StorageConnection
     ) throws -> (count: Int, hasMore: Bool) {
         var writer = RecordText(

@@ -17,7 +17,8 @@ struct BatchRun: Sendable {
     /// - Throws: ``Refusal``: 400 for an invalid batch, 413 for one that is too large, 415 if the wire requires a JSON
     ///   content type, 429 if the parts exceed the client's rate limit.
     init(
-        _ served: ServedTables, _ request: Request, _ target: RequestTarget, _ wire: ServerWire, _ allowance: Allowance?
+        _ served: ServedTables, _ request: SyncRequest, _ target: RequestTarget, _ wire: ServerWire,
+        _ allowance: Allowance?
     ) throws {
         let most = served.configuration.limits.bodyBytes
         guard request.body.bytes.count <= most else {
@@ -39,7 +40,7 @@ struct BatchRun: Sendable {
         while let first = rest.first {
             let parts = Array(rest.prefix { $0.id == first.id || ($0.group != nil && $0.group == first.group) })
             rest = rest.dropFirst(parts.count)
-            let responses: [Response]
+            let responses: [SyncResponse]
             if size > Self.mostBytes {
                 responses = parts.map { _ in wire.response(to: Self.tooMuch, asked: []) }
             } else if let name = parts.lazy.flatMap(\.dependsOn).first(where: failed.contains) {
@@ -61,8 +62,8 @@ struct BatchRun: Sendable {
 
     private func respond(
         to part: BatchDocument.Part, _ group: (writes: WriteGroup, part: Int)? = nil
-    ) async -> Response {
-        let request: Request
+    ) async -> SyncResponse {
+        let request: SyncRequest
         do {
             request = try reader.request(part)
         } catch {
@@ -72,9 +73,9 @@ struct BatchRun: Sendable {
         return await TableRoutes(served: served, group: group).respond(to: request)
     }
 
-    private func respond(toGroup parts: [BatchDocument.Part]) async -> [Response] {
+    private func respond(toGroup parts: [BatchDocument.Part]) async -> [SyncResponse] {
         let writes = WriteGroup(parts: parts.indices, served.database)
-        return await withTaskGroup(of: (Int, Response).self) { tasks in
+        return await withTaskGroup(of: (Int, SyncResponse).self) { tasks in
             for (index, part) in parts.enumerated() {
                 tasks.addTask {
                     let response = await respond(to: part, (writes, index))
@@ -82,13 +83,13 @@ struct BatchRun: Sendable {
                     return (index, response)
                 }
             }
-            var responses: [(Int, Response)] = []
+            var responses: [(Int, SyncResponse)] = []
             for await response in tasks { responses.append(response) }
             return responses.sorted { $0.0 < $1.0 }.map(\.1)
         }
     }
 
-    private static func answer(_ part: BatchDocument.Part, _ response: Response) -> JSON {
+    private static func answer(_ part: BatchDocument.Part, _ response: SyncResponse) -> JSON {
         // Headers of every answer occur once, in the batch's own answer.
         let fields: [HTTPField] = response.head.headerFields.filter {
             ![.cacheControl, Reply.serverVersion, Reply.batchOffer].contains($0.name)

@@ -59,7 +59,7 @@ struct ChangeRun: Sendable {
     }
 
     /// Whether a list asks for no order other than the changes'.
-    private static func isInOrder(_ query: Query) -> Bool {
+    private static func isInOrder(_ query: TableQuery) -> Bool {
         let order = query.order.filter { $0.column != "id" && $0.column != SystemColumn.number }
         return query.skip == 0 && (query.order.isEmpty || order == [.init(SystemColumn.updatedAt)])
     }
@@ -129,7 +129,8 @@ extension RecordReads {
         }
         let selected = run.parameters.query.select
         let columns = wire.selection(selected, asked: request.asked)
-        let records = try await session.answering(page.records.map { QueryEvaluator.selecting(columns, from: $0) })
+        let records = try await session.answering(
+            page.records.map { TableQuery.Evaluator.selecting(columns, from: $0) })
         return FoundChanges(
             records: records, gone: page.gone, count: page.count, token: token, isLast: page.isLast)
     }

@@ -21,7 +21,7 @@ struct RecordReads: Sendable {
     /// A list within the table's rules, before its records are read.
     private enum Prepared {
         /// The query of the whole list, and the query of its page.
-        case list(Query, page: Query, TableSession)
+        case list(TableQuery, page: TableQuery, TableSession)
         case changes(FoundChanges)
     }
 
@@ -65,7 +65,7 @@ struct RecordReads: Sendable {
     }
 
     private func records(
-        _ page: Query, of query: Query, _ parameters: ListParameters, _ session: TableSession
+        _ page: TableQuery, of query: TableQuery, _ parameters: ListParameters, _ session: TableSession
     ) async throws -> (records: [JSON], count: Int?, more: Int?) {
         let (records, count, more) = try await request.served.database.read(atLeast: ReadFloor(query, page)) {
             [table = request.table, completes = session.completes] connection in
@@ -80,7 +80,7 @@ struct RecordReads: Sendable {
     }
 
     /// Returns the query within the request's scope, with the columns that the wire needs.
-    private func query(_ parameters: ListParameters, _ scope: RowScope) -> Query {
+    private func query(_ parameters: ListParameters, _ scope: RowScope) -> TableQuery {
         var query = parameters.query
         let hidesDeleted = request.table.rules.softDelete && !query.includesDeleted
         let living = QueryExpression.binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false)))
@@ -94,7 +94,7 @@ struct RecordReads: Sendable {
 
     /// Answers with a page without hooks or conversions: each record is written while it is read.
     private func text(
-        _ page: Query, of query: Query, _ parameters: ListParameters, _ members: [RecordText.Member]
+        _ page: TableQuery, of query: TableQuery, _ parameters: ListParameters, _ members: [RecordText.Member]
     ) async throws -> Reply {
         let (text, read, count) = try await request.served.database.read(atLeast: ReadFloor(query, page)) {
             [table = request.table, wire, asked = request.asked] connection in

@@ -25,7 +25,7 @@ extension ServerWire {
 
     /// Returns the members of a list's records in the form and order of ``record(_:asked:)``; nil if a conversion by
     /// column is not enough.
-    func members(of table: BackendTable, _ query: Query, asked: Set<PropertyName>) -> [RecordText.Member]? {
+    func members(of table: BackendTable, _ query: TableQuery, asked: Set<PropertyName>) -> [RecordText.Member]? {
         guard query.select.isEmpty, !(showsIntegerIDs && table.rules.ids == .integer) else {
             return nil
         }

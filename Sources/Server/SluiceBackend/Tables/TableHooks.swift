@@ -109,7 +109,7 @@ public struct HookRequest: Sendable {
     /// The id of the request's record; nil for a list.
     public let recordID: RecordID?
     /// The query of a list, as the client sent it.
-    public internal(set) var query: Query?
+    public internal(set) var query: TableQuery?
     /// The stored record; nil for a list, or if there is none.
     public internal(set) var stored: JSON?
     /// Whether an update replaces all properties instead of changing the named ones.

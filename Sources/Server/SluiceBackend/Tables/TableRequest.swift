@@ -7,7 +7,7 @@ struct TableRequest: Sendable {
     let table: BackendTable
     let wire: ServerWire
     let target: RequestTarget
-    let request: Request
+    let request: SyncRequest
     /// The request's id if it is repeatable.
     var repeatable: RepeatableRequest?
     /// The id of a new record if it is assigned before the insert.

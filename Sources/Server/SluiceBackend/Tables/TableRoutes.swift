@@ -10,7 +10,7 @@ struct TableRoutes: Sendable {
     /// The atomic group of the request's change, with its index in it.
     var group: (writes: WriteGroup, part: Int)?
 
-    func respond(to request: Request) async -> Response {
+    func respond(to request: SyncRequest) async -> SyncResponse {
         let target = RequestTarget(request.head)
         // An unknown version is refused in the form of the oldest clients.
         var wire = ServerWire.azureV2
@@ -23,7 +23,7 @@ struct TableRoutes: Sendable {
         }
     }
 
-    private func reply(to request: Request, _ target: RequestTarget, _ wire: ServerWire) async throws -> Reply {
+    private func reply(to request: SyncRequest, _ target: RequestTarget, _ wire: ServerWire) async throws -> Reply {
         guard target.segments.first == "tables", (2...3).contains(target.segments.count) else {
             throw Refusal(.notFound, "there is nothing at this path; tables are at /tables/NAME")
         }
@@ -123,7 +123,7 @@ struct DigestReads: Sendable {
         let filter = try filter(query, scope)
         let (total, ranges) = try await request.served.database.read(atLeast: .latest) {
             [table = request.table] connection in
-            let count = try table.count(matching: Query(table.name, filter: filter), connection)
+            let count = try table.count(matching: TableQuery(table.name, filter: filter), connection)
             let size = max(1, (count + Self.mostRanges - 1) / Self.mostRanges)
             var total = RowDigest()
             var ranges: [Range] = []
@@ -141,7 +141,7 @@ struct DigestReads: Sendable {
         return Reply(.ok, body: JSON(members: Self.members(total) + [("ranges", JSON(shown))]))
     }
 
-    private func filter(_ query: Query, _ scope: RowScope) throws -> QueryExpression? {
+    private func filter(_ query: TableQuery, _ scope: RowScope) throws -> QueryExpression? {
         var bounds: [QueryExpression?] = []
         for (name, operation) in [("from", QueryExpression.BinaryOperator.ge), ("to", .le)] {
             let values = request.target.values(name)

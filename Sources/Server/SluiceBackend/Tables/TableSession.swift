@@ -24,7 +24,7 @@ struct TableSession: Sendable {
     // MARK: Reading
 
     /// Runs the hooks before a read, and returns the scope for it.
-    func willRead(id: RecordID? = nil, query: Query? = nil) async throws -> RowScope {
+    func willRead(id: RecordID? = nil, query: TableQuery? = nil) async throws -> RowScope {
         guard let hooks else { return scope }
         var request = HookRequest(self, id: id)
         request.query = query

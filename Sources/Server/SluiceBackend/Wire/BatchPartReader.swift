@@ -29,7 +29,7 @@ struct BatchPartReader {
         }
     }
 
-    func request(_ part: BatchDocument.Part) throws(Refusal) -> Request {
+    func request(_ part: BatchDocument.Part) throws(Refusal) -> SyncRequest {
         guard let name = part.method?.uppercased(),
             let method = Self.methods.first(where: { $0.rawValue == name })
         else { throw Self.refusal("the method is GET, POST, PUT, PATCH or DELETE") }
@@ -50,12 +50,12 @@ struct BatchPartReader {
             }
         }
         inherit(into: &head, inner)
-        var body = Body.empty
+        var body = MessageBody.empty
         if let json = part.body {
-            body = Body(json: json)
+            body = MessageBody(json: json)
             if head.headerFields[.contentType] == nil { head.headerFields[.contentType] = "application/json" }
         }
-        return Request(head, body: body)
+        return SyncRequest(head, body: body)
     }
 
     /// Copies the wire and the user from the batch unless the part has its own.

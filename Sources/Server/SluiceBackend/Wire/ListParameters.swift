@@ -3,7 +3,7 @@ internal import SluiceCore
 
 /// The query options of a list, read and checked.
 struct ListParameters: Sendable {
-    var query: Query
+    var query: TableQuery
     /// The token up to which the client knows the changes; nil for an ordinary list.
     private(set) var deltaToken: String?
     /// The original parameters, for the link to the next page.
@@ -23,7 +23,7 @@ struct ListParameters: Sendable {
     ) throws {
         parameters = target.parameters
         pageSize = PageSize(records: rules.pageSize, bytes: bytes)
-        query = Query(rules.name)
+        query = TableQuery(rules.name)
         query.includesDeleted = includesDeleted
         var seen: Set<String> = []
         for (name, value) in parameters {
@@ -39,11 +39,11 @@ struct ListParameters: Sendable {
                 }
             case "$orderby":
                 query.order = try Self.reading(name) {
-                    try Query.order(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                    try TableQuery.order(odata: value, for: schema, undeclared: undeclared, columns: columns)
                 }
             case "$select":
                 query.select = try Self.reading(name) {
-                    try Query.select(odata: value, for: schema, undeclared: undeclared, columns: columns)
+                    try TableQuery.select(odata: value, for: schema, undeclared: undeclared, columns: columns)
                 }
             case "$skip": query.skip = try Self.count(name, value)
             case "$top": query.top = try Self.count(name, value)
@@ -61,7 +61,7 @@ struct ListParameters: Sendable {
     }
 
     /// Creates the parameters for a query that was parsed elsewhere.
-    init(_ query: Query, later: QueryExpression?, deltaToken: String?, pageSize: PageSize) {
+    init(_ query: TableQuery, later: QueryExpression?, deltaToken: String?, pageSize: PageSize) {
         self.query = query
         self.later = later
         self.deltaToken = deltaToken
@@ -96,7 +96,7 @@ struct ListParameters: Sendable {
     ) throws -> Value {
         do {
             return try body()
-        } catch let error as QuerySyntaxError {
+        } catch let error as TableQuery.SyntaxError {
             throw Refusal(error.isUnsupported ? unsupported : .badRequest, "\(name): \(error)")
         }
     }

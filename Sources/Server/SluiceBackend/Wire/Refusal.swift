@@ -70,7 +70,7 @@ extension HTTPResponse.Status {
 
 extension ServerWire {
     /// Returns the refusal in the wire's form.
-    func response(to refusal: Refusal, asked: Set<PropertyName>) -> Response {
+    func response(to refusal: Refusal, asked: Set<PropertyName>) -> SyncResponse {
         var reply = Reply(refusal.status)
         reply.headers = refusal.headers
         switch refusal.content {
@@ -91,10 +91,10 @@ extension ServerWire {
                     "type": "about:blank", "title": JSON(title.isEmpty ? "Refused" : title),
                     "status": JSON(refusal.status.code), "detail": JSON(reason),
                 ]
-                return reply.response(Body(json: problem), type: "application/problem+json")
+                return reply.response(MessageBody(json: problem), type: "application/problem+json")
             case .text:
                 if [401, 404, 405, 410].contains(refusal.status.code) { return reply.response }
-                return reply.response(Body(bytes: Array(reason.utf8)), type: "text/plain; charset=utf-8")
+                return reply.response(MessageBody(bytes: Array(reason.utf8)), type: "text/plain; charset=utf-8")
             }
         }
     }

@@ -27,18 +27,18 @@ struct Reply: Sendable {
     }
 
     /// The response with the headers of every answer.
-    var response: Response {
-        let body = text.map { Body(bytes: $0) } ?? body.map { Body(json: $0) }
+    var response: SyncResponse {
+        let body = text.map { MessageBody(bytes: $0) } ?? body.map { MessageBody(json: $0) }
         return response(body ?? .empty, type: "application/json; charset=utf-8")
     }
 
     /// Returns the response with another body instead of its own.
-    func response(_ body: Body, type: String) -> Response {
+    func response(_ body: MessageBody, type: String) -> SyncResponse {
         var headers = headers
         headers[.cacheControl] = "no-cache"
         if let name = Self.serverVersion { headers[name] = "sluice-\(SluiceVersion.text)" }
         if let name = Self.batchOffer { headers[name] = String(BatchDocument.mostParts) }
         if !body.isEmpty { headers[.contentType] = type }
-        return Response(HTTPResponse(status: status, headerFields: headers), body: body)
+        return SyncResponse(HTTPResponse(status: status, headerFields: headers), body: body)
     }
 }

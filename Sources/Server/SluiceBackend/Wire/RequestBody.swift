@@ -7,14 +7,14 @@ enum RequestBody {
     ///
     /// - Throws: ``Refusal``: 400 with the place of an error in the JSON, 415 if the wire requires a JSON content type
     ///   and it is missing.
-    static func object(of request: Request, _ wire: ServerWire) throws -> JSON {
+    static func object(of request: SyncRequest, _ wire: ServerWire) throws -> JSON {
         let json = try document(of: request, wire)
         guard json.kind == .object else { throw Refusal(.badRequest, "the body is no JSON object") }
         return json
     }
 
     /// The document of the body.
-    static func document(of request: Request, _ wire: ServerWire) throws -> JSON {
+    static func document(of request: SyncRequest, _ wire: ServerWire) throws -> JSON {
         if request.body.isEmpty {
             throw Refusal(.badRequest, "the request has no body; send the record as a JSON object")
         }

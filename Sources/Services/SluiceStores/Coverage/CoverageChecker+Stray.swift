@@ -74,7 +74,7 @@ extension CoverageChecker {
                     name: name, columns: CoverageColumns(loadedBy: options.select),
                     filter: isFixed ? options.filter : nil, isWhole: isWhole && isFixed && !isPage))
         }
-        func add(_ items: [ExpandItem], of parent: String, in request: DefiningRequest, _ depth: Int) {
+        func add(_ items: [ODataOptions.ExpandItem], of parent: String, in request: DefiningRequest, _ depth: Int) {
             for item in items where depth < 16 {
                 guard let reference = item.name.flatMap({ schemas[parent]?.reference($0) }) else { continue }
                 if reference.table == table, item.part == .records {

@@ -77,9 +77,9 @@ public struct CoverageChecker: Sendable {
         if options.mentionsNow { return "what time it is now is the server's to say" }
         if options.deltaToken != nil || options.skipToken != nil { return "the server's tokens say nothing here" }
         do {
-            let query = Query(
+            let query = TableQuery(
                 table, filter: options.filter, order: options.order, skip: options.skip ?? 0, top: options.top)
-            _ = try QueryEvaluator(query, schema: schemas[table])
+            _ = try TableQuery.Evaluator(query, schema: schemas[table])
             return nil
         } catch {
             return error.message
@@ -115,7 +115,7 @@ public struct CoverageChecker: Sendable {
 
     /// Whether an item's expansion is in the store, with the records or in its table.
     private func expansion(
-        _ item: ExpandItem, by given: [ExpandItem], in table: String, _ depth: Int
+        _ item: ODataOptions.ExpandItem, by given: [ODataOptions.ExpandItem], in table: String, _ depth: Int
     ) -> Coverage {
         guard depth < 8 else { return .uncovered(because: ["it is nested too deep"], example: nil) }
         let reference = item.name.flatMap { schemas[table]?.reference($0) }

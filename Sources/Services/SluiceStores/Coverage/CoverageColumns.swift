@@ -7,7 +7,7 @@ enum CoverageColumns {
     case some([[PropertyName]])
 
     /// The parts that a defining request has loaded. A partly selected collection counts as not loaded.
-    init(loadedBy items: [SelectItem]) {
+    init(loadedBy items: [ODataOptions.SelectItem]) {
         if items.isEmpty || items.contains(where: { $0.path == [.all] }) {
             self = .all
             return
@@ -20,7 +20,7 @@ enum CoverageColumns {
     }
 
     /// The parts that a request needs; nil if it selects something other than properties.
-    init?(neededBy items: [SelectItem]) {
+    init?(neededBy items: [ODataOptions.SelectItem]) {
         var paths: [[PropertyName]] = []
         for item in items {
             if item.path == [.all] {
@@ -50,7 +50,7 @@ enum CoverageColumns {
     }
 }
 
-extension SelectItem {
+extension ODataOptions.SelectItem {
     /// The path, if it consists of properties only.
     fileprivate var names: [PropertyName]? {
         var names: [PropertyName] = []

@@ -151,7 +151,7 @@ struct CoverageFormulas {
     }
 
     private func membership(
-        _ operand: QueryExpression, _ literals: [QueryLiteral], _ whole: QueryExpression,
+        _ operand: QueryExpression, _ literals: [TableQuery.Literal], _ whole: QueryExpression,
         _ wanted: CoverageFormula.Truths
     ) -> CoverageFormula {
         guard let name = operand.property else { return unknown(whole, wanted.intersection([.isTrue, .isFalse])) }

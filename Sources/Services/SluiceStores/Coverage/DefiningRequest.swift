@@ -46,13 +46,13 @@ extension DefiningRequest {
         else { throw refusal("has options other than $filter, $select, $expand and $orderby") }
         guard !options.mentionsNow else { throw refusal("depends on when it is asked") }
         if options.filter != nil, !options.expand.isEmpty {
-            _ = try QueryEvaluator(Query(table, filter: options.filter), schema: schemas[table])
+            _ = try TableQuery.Evaluator(TableQuery(table, filter: options.filter), schema: schemas[table])
         }
         try Self.validate(options.expand, of: table, schemas, depth: 0, refusal)
     }
 
     private static func validate(
-        _ items: [ExpandItem], of table: String, _ schemas: [String: TableSchema], depth: Int,
+        _ items: [ODataOptions.ExpandItem], of table: String, _ schemas: [String: TableSchema], depth: Int,
         _ refusal: (String) -> SluiceError
     ) throws(SluiceError) {
         guard depth < 5 else { throw refusal("expands deeper than 5 levels") }
@@ -69,7 +69,8 @@ extension DefiningRequest {
                 options.compute.isEmpty
             else { throw refusal("expands a part of \(name) that only the service knows") }
             if options.filter != nil {
-                _ = try QueryEvaluator(Query(reference.table, filter: options.filter), schema: schemas[reference.table])
+                _ = try TableQuery.Evaluator(
+                    TableQuery(reference.table, filter: options.filter), schema: schemas[reference.table])
             }
             try validate(options.expand, of: reference.table, schemas, depth: depth + 1, refusal)
         }

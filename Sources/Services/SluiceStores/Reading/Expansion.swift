@@ -13,7 +13,7 @@ struct Expansion: Sendable {
     private static let chunk = 40
 
     /// Adds an item to each of the records, which correspond to those rows.
-    func add(_ item: ExpandItem, of rows: [JSON], to records: inout [JSON]) async throws {
+    func add(_ item: ODataOptions.ExpandItem, of rows: [JSON], to records: inout [JSON]) async throws {
         guard depth < Self.maximumDepth else {
             throw SluiceError(.invalidQuery, "the expansion is nested deeper than \(Self.maximumDepth)", table: table)
         }
@@ -40,7 +40,7 @@ struct Expansion: Sendable {
 
     /// Returns the linked records, by their link values, each in the requested order.
     private func linked(
-        _ item: ExpandItem, _ reference: TableSchema.Reference, _ rows: [JSON]
+        _ item: ODataOptions.ExpandItem, _ reference: TableSchema.Reference, _ rows: [JSON]
     ) async throws -> [LinkValue: [JSON]] {
         var values: [LinkValue] = []
         var seen: Set<LinkValue> = []
@@ -61,7 +61,7 @@ struct Expansion: Sendable {
         let isAsked =
             read.options.select.isEmpty || reference.targetColumn == "id"
             || read.options.select.contains { $0.path == [.all] || $0.name == reference.targetColumn }
-        if !isAsked { read.options.select.append(SelectItem(reference.targetColumn)) }
+        if !isAsked { read.options.select.append(ODataOptions.SelectItem(reference.targetColumn)) }
         var found: [LinkValue: [JSON]] = [:]
         var rest = values[...]
         while !rest.isEmpty {
@@ -102,7 +102,7 @@ struct Expansion: Sendable {
     /// Returns the same item nested once more, as `$levels` requires.
     ///
     /// The greatest depth of expansions also ends `max`, and so a circular expansion.
-    private func repeated(_ item: ExpandItem) -> ExpandItem? {
+    private func repeated(_ item: ODataOptions.ExpandItem) -> ODataOptions.ExpandItem? {
         guard let levels = item.options.levels, let name = item.name,
             execution.schemas[table].reference(name)?.table == table
         else { return nil }

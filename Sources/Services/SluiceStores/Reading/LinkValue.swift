@@ -43,10 +43,10 @@ struct LinkValue: Sendable, Hashable {
     init(_ id: RecordID) { self.id = .string(id.text) }
 
     /// Returns the value as a constant for comparing a column.
-    func literal(for column: PropertyName, of schema: TableSchema) -> QueryLiteral {
+    func literal(for column: PropertyName, of schema: TableSchema) -> TableQuery.Literal {
         switch column == "id" ? nil : schema.column(column)?.type {
         case .integer, .real:
-            Int64(text).map { .number(JSONNumber($0)) } ?? .string(text)
+            Int64(text).map { .number(JSON.Number($0)) } ?? .string(text)
         default: .string(text)
         }
     }

@@ -77,7 +77,7 @@ struct PathWalk: Sendable {
             }
             return StoreResult(records: answer.records, provenance: joined(known, answer.provenance))
         case .property(var read, let names):
-            read.options.select = names.first.map { [SelectItem($0)] } ?? []
+            read.options.select = names.first.map { [ODataOptions.SelectItem($0)] } ?? []
             let answer = try await reader.answer(read, readOptions)
             guard let record = answer.records.first else {
                 throw SluiceError(
@@ -114,7 +114,7 @@ struct PathWalk: Sendable {
         _ read: TableRead, _ place: Position, _ known: StoreResult.Provenance?
     ) async throws -> StoreResult {
         var linked = asked(read)
-        linked.options.select = [SelectItem("id")]
+        linked.options.select = [ODataOptions.SelectItem("id")]
         linked.options.expand = []
         let answer = try await reader.answer(linked, readOptions)
         let ids = answer.records.map { JSON(members: [("id", $0["id"] ?? .null)] as [(PropertyName, JSON)]) }
@@ -136,7 +136,7 @@ struct PathWalk: Sendable {
         var value = reference.column == "id" ? read.key.map { LinkValue($0) } : nil
         if reference.column != "id" || read.options.filter != nil {
             var owner = read
-            owner.options.select = [SelectItem(reference.column)]
+            owner.options.select = [ODataOptions.SelectItem(reference.column)]
             let answer = try await reader.answer(owner, readOptions)
             known = joined(known, answer.provenance)
             guard let record = answer.records.first else {

@@ -3,7 +3,7 @@ internal import SluiceBase
 /// The source of a read's records: the local store, the service, or the service overlaid with queued changes.
 protocol RecordSource: Sendable {
     /// Returns the records that match, and their total number if the query requests it.
-    func page(_ query: Query) async throws -> RecordPage
+    func page(_ query: TableQuery) async throws -> RecordPage
     /// Returns the record with that id.
     func record(_ id: RecordID, in table: String) async throws -> JSON?
     /// Whether this device holds the record, perhaps changed or created locally.
@@ -20,7 +20,7 @@ protocol LinkWatcher: Sendable {
     ///   - path: the navigation properties from the requested records to here, including this one.
     ///   - values: the values of the links.
     func follow(
-        _ item: ExpandItem, _ reference: TableSchema.Reference, from table: String, at path: String,
+        _ item: ODataOptions.ExpandItem, _ reference: TableSchema.Reference, from table: String, at path: String,
         _ values: [LinkValue]
     ) async throws
 }

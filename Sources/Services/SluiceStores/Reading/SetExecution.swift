@@ -43,14 +43,14 @@ struct SetExecution: Sendable {
             return ([], [], nil)
         }
         if let key = read.key {
-            let evaluator = try QueryEvaluator(Query(read.table, filter: plan.query.filter), schema: schema)
+            let evaluator = try TableQuery.Evaluator(TableQuery(read.table, filter: plan.query.filter), schema: schema)
             let record = try await source.record(key, in: read.table).flatMap { evaluator.matches($0) ? $0 : nil }
             let rows = record.map { [$0] } ?? []
             return (rows, try plan.answer(rows), rows.count)
         }
         var query = plan.query
         query.select = columns(for: read)
-        query.parameters = read.options.custom.map { Query.Parameter($0.name, $0.value) }
+        query.parameters = read.options.custom.map { TableQuery.Parameter($0.name, $0.value) }
         let page = try await source.page(query)
         return (page.records, try plan.answer(page.records), read.options.count == true ? page.count : nil)
     }
@@ -71,7 +71,7 @@ struct SetExecution: Sendable {
         options.expand = []
         if !options.select.isEmpty {
             for name in Self.linked(read, schemas) where !options.select.contains(where: { $0.name == name }) {
-                options.select.append(SelectItem(name))
+                options.select.append(ODataOptions.SelectItem(name))
             }
         }
         return try await source.page(options, of: read.table)

@@ -37,7 +37,7 @@ struct StoreSchemas: Sendable {
     }
 
     /// Returns the expansions with the tables' spelling of navigation properties.
-    func spelled(_ items: [ExpandItem], of table: String, depth: Int = 0) -> [ExpandItem] {
+    func spelled(_ items: [ODataOptions.ExpandItem], of table: String, depth: Int = 0) -> [ODataOptions.ExpandItem] {
         guard depth < Expansion.maximumDepth else { return items }
         return items.map { item in
             guard let reference = item.name.flatMap({ link($0, of: table) }) else { return item }

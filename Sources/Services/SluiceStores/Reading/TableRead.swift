@@ -45,7 +45,7 @@ struct TableRead: Sendable {
             }
         }
         var outer = ODataOptions()
-        outer.expand = [ExpandItem(link.name, options: inner)]
+        outer.expand = [ODataOptions.ExpandItem(link.name, options: inner)]
         return TableRead(table: link.table, options: outer, key: link.key)
     }
 

@@ -13,17 +13,17 @@ public struct ResourcePath: Sendable, Hashable {
         public var name: String
         /// The content of the parentheses after the name: a key, or the arguments of a function. Nil without
         /// parentheses.
-        public var arguments: [QueryArgument]?
+        public var arguments: [TableQuery.Argument]?
 
         /// Creates a segment.
-        public init(_ name: String, arguments: [QueryArgument]? = nil) {
+        public init(_ name: String, arguments: [TableQuery.Argument]? = nil) {
             self.name = name
             self.arguments = arguments
         }
 
         /// Creates the segment of one record.
         public init(_ name: String, key: RecordID) {
-            self.init(name, arguments: [QueryArgument(nil, .literal(.id(key)))])
+            self.init(name, arguments: [TableQuery.Argument(nil, .literal(.id(key)))])
         }
 
         /// The record's id, if the arguments are a key.

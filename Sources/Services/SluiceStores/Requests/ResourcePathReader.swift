@@ -72,7 +72,7 @@ struct ResourcePathReader {
         return ResourcePath.Segment(try name(bytes[..<open]), arguments: arguments)
     }
 
-    private static func argument(_ bytes: [UInt8]) throws(SluiceError) -> QueryArgument {
+    private static func argument(_ bytes: [UInt8]) throws(SluiceError) -> TableQuery.Argument {
         var name: String?
         var value = bytes[...]
         let start = bytes.prefix(while: isNameByte)
@@ -81,8 +81,8 @@ struct ResourcePathReader {
             value = bytes.dropFirst(start.count + 1)
         }
         let text = String(decoding: value, as: UTF8.self)
-        do throws(QuerySyntaxError) {
-            return QueryArgument(name, try QueryExpression(odata: text))
+        do throws(TableQuery.SyntaxError) {
+            return TableQuery.Argument(name, try QueryExpression(odata: text))
         } catch {
             throw SluiceError(.invalidQuery, "the address has \(text) where a constant is due", cause: error)
         }

@@ -6,7 +6,7 @@ internal import SluiceWire
 /// ```swift
 /// let request = try StoreRequest(odata: "Agencies?$filter=Country eq 'US'&$orderby=Name")
 /// let orders = try StoreRequest(odata: "Customers('1')/Orders")
-/// let query = StoreRequest(Query("Agencies").where(column("Country") == "US"))
+/// let query = StoreRequest(TableQuery("Agencies").where(column("Country") == "US"))
 /// ```
 public struct StoreRequest: Sendable, Hashable {
     /// The target of the read.
@@ -31,13 +31,13 @@ public struct StoreRequest: Sendable, Hashable {
     }
 
     /// Creates the read for a query.
-    public init(_ query: Query) {
+    public init(_ query: TableQuery) {
         var options = ODataOptions()
         options.filter = query.filter
         options.order = query.order
         options.skip = query.skip == 0 ? nil : query.skip
         options.top = query.top
-        options.select = query.select.map { SelectItem($0) }
+        options.select = query.select.map { ODataOptions.SelectItem($0) }
         options.count = query.includesCount ? true : nil
         let parameters = query.parameters
             .map { "\(PercentEncoding.query($0.name))=\(PercentEncoding.query($0.value))" }.joined(separator: "&")
@@ -55,7 +55,7 @@ public struct StoreRequest: Sendable, Hashable {
     ///   ``SluiceError/cause``; `invalidArgument` for an address of another service.
     public init(odata address: String, service: ServiceRoot? = nil) throws(SluiceError) {
         let reader = try ResourcePathReader(try ServiceRoot.relative(address, to: service))
-        do throws(QuerySyntaxError) {
+        do throws(TableQuery.SyntaxError) {
             self.init(reader.path, try ODataOptions(reader.query))
         } catch {
             throw SluiceError(

@@ -81,7 +81,7 @@ extension DataStore {
     public func read(_ request: StoreRequest) async throws -> StoreResult { try await read(request, ReadOptions()) }
 
     /// Reads the records of a query.
-    public func read(_ query: Query, _ options: ReadOptions = ReadOptions()) async throws -> StoreResult {
+    public func read(_ query: TableQuery, _ options: ReadOptions = ReadOptions()) async throws -> StoreResult {
         try await read(StoreRequest(query), options)
     }
 
@@ -98,7 +98,7 @@ extension DataStore {
     }
 
     /// Returns the number of records that match.
-    public func count(_ query: Query) async throws -> Int {
+    public func count(_ query: TableQuery) async throws -> Int {
         var request = StoreRequest(query)
         request.path.segments.append(.init("$count"))
         return try await read(request, ReadOptions()).count ?? 0

@@ -180,7 +180,7 @@ extension MixedStore {
             let name = schemas.spelled(table)
             if let id {
                 // A further change of a record with queued changes is queued after them.
-                let waits = try await offline.context.queue.count(QueueFilter(table: name, recordID: id)) > 0
+                let waits = try await offline.context.queue.count(TableOperation.Filter(table: name, recordID: id)) > 0
                 let isHere = try await offline.context.store.read { try $0.record(id, in: name) != nil }
                 return waits || isHere ? offline : online
             }

@@ -7,7 +7,7 @@ struct OnlineSource: RecordSource {
     /// The largest number of records in one read.
     let maximumRecords: Int
 
-    func page(_ query: Query) async throws -> RecordPage {
+    func page(_ query: TableQuery) async throws -> RecordPage {
         if query.top == 0, query.includesCount {
             return RecordPage(records: [], count: try await client.table(query.table).count(query))
         }
@@ -36,7 +36,7 @@ struct OnlineSource: RecordSource {
     }
 
     /// Returns the rows of a page and of all later ones.
-    private func rest(_ page: inout TablePage<JSON>, _ table: Table<JSON>) async throws -> RecordPage {
+    private func rest(_ page: inout TablePage<JSON>, _ table: OnlineTable<JSON>) async throws -> RecordPage {
         var records = page.rows
         let count = page.count
         while let next = try await table.read(after: page) {

@@ -145,10 +145,10 @@ extension OnlineStore: TableReader {
 }
 
 /// Adds the header fields of one change to its request.
-private struct OwnFields: Transform {
+private struct OwnFields: RequestTransform {
     let fields: HTTPFields
 
-    func request(_ request: Request) -> Request {
+    func request(_ request: SyncRequest) -> SyncRequest {
         var request = request
         for field in fields { request.head.headerFields.append(field) }
         return request
@@ -163,7 +163,7 @@ extension OnlineStore {
         guard let version = ODataVersion(rawValue: client.dialect.name) else {
             let api = client.api(operation.name)
             if operation.isAction { return try await api.call(JSON(members: arguments.map { ($0.key, $0.value) })) }
-            var parameters = RequestParameters()
+            var parameters = SyncRequest.Parameters()
             for (name, value) in arguments {
                 parameters.append(name.text, value.kind == .object ? JSON(value.description) : value)
             }
@@ -204,7 +204,7 @@ extension OnlineStore {
     private func send(
         _ method: HTTPRequest.Method, _ path: String, _ parameters: [(name: String, value: String)], _ body: JSON?,
         accept: String = "application/json"
-    ) async throws -> Response {
+    ) async throws -> SyncResponse {
         let endpoint = client.endpoint
         // `api/` gives access to the service's own addresses on OData's wires.
         let target = endpoint.target(["api", "x"], parameters)
@@ -214,8 +214,8 @@ extension OnlineStore {
             path: "\(endpoint.path)/api/\(path)\(path.contains("?") ? "" : query)")
         head.headerFields[.accept] = accept
         if body != nil { head.headerFields[.contentType] = "application/json" }
-        let request = Request(
-            head, body: body.map { Body(json: $0) } ?? .empty, context: RequestContext(action: .custom))
+        let request = SyncRequest(
+            head, body: body.map { MessageBody(json: $0) } ?? .empty, context: SyncRequest.Context(action: .custom))
         let response = try await client.send(request)
         if let failure = client.dialect.failure(response, for: request.context) { throw failure }
         return response

@@ -32,7 +32,7 @@ struct OverlaidSource: RecordSource {
     /// The number of ids in one request to the service.
     private static let chunk = 40
 
-    func page(_ query: Query) async throws -> RecordPage {
+    func page(_ query: TableQuery) async throws -> RecordPage {
         let waiting = try await waiting(in: query.table)
         guard !waiting.isEmpty else { return try await remote.page(query) }
         findings.add(changes: waiting.count)
@@ -43,7 +43,7 @@ struct OverlaidSource: RecordSource {
             let (sum, isTooMuch) = top.addingReportingOverflow(query.skip + waiting.count)
             return isTooMuch ? .max : sum
         }
-        let evaluator = try QueryEvaluator(query, schema: schemas[query.table])
+        let evaluator = try TableQuery.Evaluator(query, schema: schemas[query.table])
         let isCountAlone = query.top == 0
         if isCountAlone { wider.top = 0 }
         let page = try await remote.page(wider)
@@ -52,8 +52,8 @@ struct OverlaidSource: RecordSource {
         if !local.isEmpty {
             // Both are sorted as one. A service with an order other than that of the ids keeps it, and the local
             // records follow.
-            let sorting = try QueryEvaluator(
-                Query(query.table, order: query.order), schema: schemas[query.table])
+            let sorting = try TableQuery.Evaluator(
+                TableQuery(query.table, order: query.order), schema: schemas[query.table])
             if query.order.isEmpty, !Self.isByID(merged) {
                 merged += sorting.apply(to: local)
             } else {
@@ -99,7 +99,7 @@ struct OverlaidSource: RecordSource {
 
     /// Returns the local state of records with queued changes; nil for those that were deleted locally.
     private func waiting(in table: String, _ id: RecordID? = nil) async throws -> [RecordID: JSON?] {
-        let operations = try await context.queue.operations(QueueFilter(table: table, recordID: id))
+        let operations = try await context.queue.operations(TableOperation.Filter(table: table, recordID: id))
         if operations.isEmpty { return [:] }
         let ids = Set(operations.map(\.recordID))
         return try await context.store.read { store in
@@ -110,12 +110,12 @@ struct OverlaidSource: RecordSource {
     }
 
     /// Returns the number of the service's records with those ids that match the query.
-    private func matching(_ ids: [RecordID], _ query: Query) async throws -> Int {
+    private func matching(_ ids: [RecordID], _ query: TableQuery) async throws -> Int {
         var found = 0
         var rest = ids.sorted()[...]
         while !rest.isEmpty {
-            var asked = Query(query.table, filter: query.filter)
-            asked = asked.where(QueryTerm(.membership(.column("id"), rest.prefix(Self.chunk).map { .id($0) })))
+            var asked = TableQuery(query.table, filter: query.filter)
+            asked = asked.where(TableQuery.Term(.membership(.column("id"), rest.prefix(Self.chunk).map { .id($0) })))
             found += try await remote.page(asked).records.count
             rest = rest.dropFirst(Self.chunk)
         }

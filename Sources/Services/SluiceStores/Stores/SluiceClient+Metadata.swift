@@ -18,7 +18,7 @@ extension SluiceClient {
             method: .get, scheme: endpoint.scheme, authority: endpoint.authority,
             path: "\(endpoint.path)/api/$metadata")
         head.headerFields[.accept] = "application/xml"
-        let response = try await send(Request(head, context: RequestContext(action: .custom)))
+        let response = try await send(SyncRequest(head, context: SyncRequest.Context(action: .custom)))
         guard response.status == 200 else {
             throw SluiceError(
                 SluiceError.Code(status: response.status) ?? .brokenProtocol, "the service's metadata cannot be read",

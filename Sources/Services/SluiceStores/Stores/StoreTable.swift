@@ -6,7 +6,7 @@ public import SluiceWire
 ///
 /// ```swift
 /// let agencies = offline.table("Agencies", of: Agency.self)
-/// let (us, result) = try await agencies.read(Query("Agencies").where(column("Country") == "US"))
+/// let (us, result) = try await agencies.read(TableQuery("Agencies").where(column("Country") == "US"))
 /// ```
 public struct StoreTable<Record: Codable & Sendable>: Sendable {
     /// The table's name.
@@ -26,9 +26,9 @@ public struct StoreTable<Record: Codable & Sendable>: Sendable {
     ///
     /// - Throws: as ``DataStore/read(_:_:)``.
     public func read(
-        _ query: Query? = nil, _ options: ReadOptions = ReadOptions()
+        _ query: TableQuery? = nil, _ options: ReadOptions = ReadOptions()
     ) async throws -> (records: [Record], result: StoreResult) {
-        var query = query ?? Query(name)
+        var query = query ?? TableQuery(name)
         query.table = name
         let result = try await store.read(query, options)
         return (result.records(of: Record.self), result)
@@ -82,7 +82,7 @@ extension DataStore {
     public func table(_ name: String) -> StoreTable<JSON> { StoreTable(name, store: self) }
 
     /// Returns the table of a type's records, with records of that type.
-    public func table<Record: TableRecord>(_ type: Record.Type) -> StoreTable<Record> {
+    public func table<Record: SyncRecord>(_ type: Record.Type) -> StoreTable<Record> {
         StoreTable(Record.tableName, store: self)
     }
 

@@ -27,14 +27,14 @@ struct ODataCase: Sendable, CustomTestStringConvertible {
     }
 
     /// The query as an application asks it of its own store.
-    func localQuery(_ table: String) throws -> Query {
-        var local = Query(table)
+    func localQuery(_ table: String) throws -> TableQuery {
+        var local = TableQuery(table)
         for part in query.split(separator: "&") {
             let sides = part.split(separator: "=", maxSplits: 1).map(String.init)
             guard sides.count == 2 else { continue }
             switch sides[0] {
             case "$filter": local.filter = try QueryExpression(odata: sides[1])
-            case "$orderby": local.order = try Query.order(odata: sides[1])
+            case "$orderby": local.order = try TableQuery.order(odata: sides[1])
             case "$top": local.top = Int(sides[1])
             case "$skip": local.skip = Int(sides[1]) ?? 0
             case "$count": local.includesCount = true

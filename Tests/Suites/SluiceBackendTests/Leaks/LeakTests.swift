@@ -68,7 +68,7 @@ import Testing
         }
         #expect(watch.finding(in: LeakMarks.name(.bob), to: .ann, asking: "") != nil)
         #expect(watch.finding(in: LeakMarks.name(.bob), to: .ann, asking: "owner eq '\(LeakMarks.name(.bob))'") == nil)
-        var response = Response(HTTPResponse(status: .ok))
+        var response = SyncResponse(HTTPResponse(status: .ok))
         response.head.headerFields[.eTag] = "\"AAAAAAAAAAAAAAAC\""
         watch.learn(Answer(response), to: .bob)
         #expect(watch.finding(in: #"{"version":"AAAAAAAAAAAAAAAC"}"#, to: .ann, asking: "") != nil)

@@ -78,7 +78,7 @@ struct LeakWorld {
             ], authentication: .init(secret: .text(TestToken.secret)), hooks: ["kept": Keeping()],
             operations: [
                 .function("All", returns: .records(table: "orders"), access: .authenticated) { call in
-                    JSON(try await call.records(matching: Query("orders")))
+                    JSON(try await call.records(matching: TableQuery("orders")))
                 }
             ], backends: 1)
         // Tokens name their database: the two worlds have one name.

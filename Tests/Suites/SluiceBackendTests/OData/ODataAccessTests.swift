@@ -8,10 +8,10 @@ import Testing
 @Suite struct ODataAccessTests {
     private static let operations = [
         ODataOperation.function("All", returns: .records(table: "customers")) { call in
-            JSON(try await call.records(matching: Query("customers")))
+            JSON(try await call.records(matching: TableQuery("customers")))
         },
         ODataOperation.function("Orders", returns: .records(table: "orders"), access: .authenticated) { call in
-            JSON(try await call.records(matching: Query("orders")))
+            JSON(try await call.records(matching: TableQuery("orders")))
         },
     ]
 

@@ -27,7 +27,7 @@ import Testing
         var sent: [String] { state.withLock { $0.sent } }
         func loseNext() { state.withLock { $0.loses = true } }
 
-        func send(_ request: Request) async throws -> Response {
+        func send(_ request: SyncRequest) async throws -> SyncResponse {
             let response = await backend.respond(to: request)
             guard request.head.method != .get else { return response }
             let isLost = state.withLock { state in
@@ -58,7 +58,7 @@ import Testing
         let fixture = try await ODataFixture()
         await fixture.plant(1)
         let (device, line) = try await device(fixture, wire)
-        try await device.pull(Query("customers"), named: "all")
+        try await device.pull(TableQuery("customers"), named: "all")
         let body = "--batch_0\r\n--changeset_0--\r\n"
         try await device.group { group in
             try group.insert(["id": "n'1", "name": JSON(body), "points": 1], in: "customers")
@@ -80,7 +80,7 @@ import Testing
         let fixture = try await ODataFixture()
         await fixture.plant(2)
         let (device, line) = try await device(fixture, wire)
-        try await device.pull(Query("customers"), named: "all")
+        try await device.pull(TableQuery("customers"), named: "all")
         let table = try device.table("customers")
         _ = await fixture.v4(.patch, "customers('c1')", #"{"points":77}"#)
         try await table.update(["id": "c1", "name": "mine"])
@@ -100,7 +100,7 @@ import Testing
         let fixture = try await ODataFixture()
         await fixture.plant(2)
         let (device, _) = try await device(fixture, wire)
-        try await device.pull(Query("customers"), named: "all")
+        try await device.pull(TableQuery("customers"), named: "all")
         _ = await fixture.v4(.patch, "customers('c2')", #"{"points":77}"#)
         try await device.group { group in
             try group.update(["id": "c1", "name": "a"], in: "customers")
@@ -125,7 +125,7 @@ import Testing
         let fixture = try await ODataFixture()
         await fixture.plant(1)
         let (device, line) = try await device(fixture, wire)
-        try await device.pull(Query("customers"), named: "all")
+        try await device.pull(TableQuery("customers"), named: "all")
         try await device.group { group in
             try group.insert(["id": "n", "name": "new"], in: "customers")
             try group.update(["id": "c1", "points": 5], in: "customers")

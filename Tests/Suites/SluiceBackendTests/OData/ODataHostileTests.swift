@@ -73,7 +73,7 @@ import Testing
             }
             var head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1", path: "/odata/v4/$batch")
             head.headerFields[.contentType] = "multipart/mixed; boundary=b"
-            let answer = await fixture.base.backend.respond(to: Request(head, body: Body(bytes: bytes)))
+            let answer = await fixture.base.backend.respond(to: SyncRequest(head, body: MessageBody(bytes: bytes)))
             #expect(answer.status == 200 || answer.status == 400)
         }
     }

@@ -19,7 +19,7 @@ import Testing
         "orders", columns: [.init("customerId", .string), .init("total", .integer), .init("owner", .string)],
         references: [.init("customer", to: "customers", by: "customerId")])
 
-    private struct Relations: QueryRelations {
+    private struct Relations: TableQuery.Relations {
         var tables: [String: [JSON]]
 
         func schema(of table: String) -> TableSchema? {
@@ -126,8 +126,8 @@ import Testing
             let ofOrders = generator.rarely() || generator.rarely()
             let table = ofOrders ? "orders" : "customers"
             let text = generator.filter(ofOrders: ofOrders)
-            let query = Query(table, filter: try QueryExpression(odata: text))
-            let evaluator = try QueryEvaluator(
+            let query = TableQuery(table, filter: try QueryExpression(odata: text))
+            let evaluator = try TableQuery.Evaluator(
                 query, schema: ofOrders ? Self.orders : Self.customers, relations: Relations(tables: tables))
             let expected = evaluator.apply(to: tables[table] ?? []).compactMap { $0["id"]?.string }
             let answer = await fixture.v4(.get, "\(table)?$filter=\(PercentEncoding.query(text))")

@@ -10,7 +10,7 @@ import Testing
             .function("Top", [.init("count", .integer), .init("name", .string)], returns: .records(table: "customers"))
             {
                 call in
-                var query = Query("customers", order: [.init("points", descending: true)])
+                var query = TableQuery("customers", order: [.init("points", descending: true)])
                 query.top = Int(exactly: call["count"]?.int ?? 1)
                 if let name = call["name"]?.string {
                     query.filter = .binary(.eq, .column("name"), .literal(.string(name)))

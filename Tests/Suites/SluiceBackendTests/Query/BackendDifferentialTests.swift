@@ -46,8 +46,8 @@ import Testing
             var query = query
             query.includesCount = true
             if let filter = query.filter, filter.odata(dialect.odata).utf8.count > 8192 { return .skipped("too long") }
-            let isKnown = (try? QueryEvaluator(query, schema: schema, undeclared: .refused)) != nil
-            let means = (try? QueryEvaluator(query, schema: schema)) != nil
+            let isKnown = (try? TableQuery.Evaluator(query, schema: schema, undeclared: .refused)) != nil
+            let means = (try? TableQuery.Evaluator(query, schema: schema)) != nil
             if dialect.name == Dialect.datasync.name, means, !isKnown { return .skipped("names no column") }
             let request = try dialect.list(
                 table: query.table, query: query, endpoint: Endpoint("http://127.0.0.1:8080"))

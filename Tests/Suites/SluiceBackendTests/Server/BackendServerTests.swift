@@ -31,10 +31,10 @@ import Testing
         }
     }
 
-    private func get(_ transport: any Transport, _ port: Int, _ path: String) async throws -> Response {
+    private func get(_ transport: any Transport, _ port: Int, _ path: String) async throws -> SyncResponse {
         var head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: path)
         head.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
-        return try await transport.send(Request(head))
+        return try await transport.send(SyncRequest(head))
     }
 
     @Test("A listener closes, refuses, and listens again on its port with the records kept", .timeLimit(.minutes(1)))
@@ -81,8 +81,8 @@ import Testing
         let status = try await serving(backend) { port in
             var head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/tables/t")
             head.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
-            let body = Body(bytes: Array(repeating: 0x20, count: (4 << 20) + 1))
-            return try await AsyncHTTPTransport().send(Request(head, body: body)).status
+            let body = MessageBody(bytes: Array(repeating: 0x20, count: (4 << 20) + 1))
+            return try await AsyncHTTPTransport().send(SyncRequest(head, body: body)).status
         }
         #expect(status == 413)
     }

@@ -85,7 +85,8 @@ import Testing
                 let text = #"{"id":"\#(count)","x":""#
                 let body = text + String(repeating: "x", count: count - text.utf8.count - 2) + #""}"#
                 statuses.append(
-                    try await AsyncHTTPTransport().send(Request(head, body: Body(bytes: Array(body.utf8)))).status)
+                    try await AsyncHTTPTransport().send(SyncRequest(head, body: MessageBody(bytes: Array(body.utf8))))
+                        .status)
             }
             return statuses
         }
@@ -114,12 +115,12 @@ import Testing
     func rate() async throws {
         let fixture = try await fixture { $0.rateLimit = .init(requestsPerSecond: 1, burst: 3) }
         let answers = try await fixture.listening { endpoint in
-            var answers: [Response] = []
+            var answers: [SyncResponse] = []
             for path in ["/tables/t", "/odata/v4/t", "/nothing", "/tables/t", "/tables/t/changes"] {
                 var head = HTTPRequest(
                     method: .get, scheme: "http", authority: endpoint.authority, path: path)
                 head.headerFields[.accept] = "text/event-stream, application/json"
-                answers.append(try await AsyncHTTPTransport().send(Request(head)))
+                answers.append(try await AsyncHTTPTransport().send(SyncRequest(head)))
             }
             return answers
         }

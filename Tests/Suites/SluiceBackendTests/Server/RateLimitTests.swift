@@ -26,7 +26,7 @@ import Testing
         var head = HTTPRequest(method: method, scheme: "http", authority: "a", path: path)
         if !body.isEmpty { head.headerFields[.contentType] = "application/json" }
         for (name, value) in headers { head.headerFields[try #require(HTTPField.Name(name))] = value }
-        let request = Request(head, body: Body(bytes: Array(body.utf8)))
+        let request = SyncRequest(head, body: MessageBody(bytes: Array(body.utf8)))
         do throws(Refusal) {
             let allowance = try await backend.admit(head, from: try? SocketAddress(ipAddress: address, port: 1))
             return Answer(await backend.respond(to: request, by: allowance))

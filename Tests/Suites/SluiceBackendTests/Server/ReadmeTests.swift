@@ -3,9 +3,8 @@ import Sluice
 import SluiceBackend
 import Testing
 
-private struct Todo: TableRecord, QueryableRecord {
+private struct Todo: SyncRecord {
     static let tableName = "todos"
-    static let columns: ColumnMap<Todo> = [\.id: "id", \.text: "text", \.done: "done"]
     var id: String?
     var text: String
     var done = false

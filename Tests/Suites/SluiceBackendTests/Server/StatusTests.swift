@@ -25,7 +25,8 @@ import Testing
         }
     }
 
-    private func status(_ backend: Backend, _ path: String, metrics: (@Sendable () -> String)? = nil) async -> Response?
+    private func status(_ backend: Backend, _ path: String, metrics: (@Sendable () -> String)? = nil) async
+        -> SyncResponse?
     {
         let routes = StatusRoutes(
             readiness: Readiness(backend.served.database),
@@ -57,7 +58,7 @@ import Testing
             try connection.run("ALTER TABLE t RENAME TO gone")
         }
         let head = HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/tables/t?$filter=id eq 'secret'")
-        let answer = await backend.respond(to: Request(head))
+        let answer = await backend.respond(to: SyncRequest(head))
         let lines = kept.lines.withLock { $0 }
         #expect(answer.status == 500 && lines.count == 1)
         let line = lines.first ?? ""

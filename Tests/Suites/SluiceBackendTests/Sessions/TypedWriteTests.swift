@@ -7,7 +7,7 @@ import Testing
 /// Columns that a type does not declare, on every wire: tables backends' and OData's.
 @Suite("Typed writes and the columns that the type does not declare") struct TypedWriteTests {
     /// What an older version of a program knows of a customer.
-    struct Customer: TableRecord, QueryableRecord {
+    struct Customer: SyncRecord {
         static let tableName = "customers"
         static let columns: ColumnMap<Customer> = [\.id: "id", \.name: "name"]
         var id: String
@@ -30,7 +30,7 @@ import Testing
 
     private struct Line: Transport {
         let backend: Backend
-        func send(_ request: Request) async throws -> Response { await backend.respond(to: request) }
+        func send(_ request: SyncRequest) async throws -> SyncResponse { await backend.respond(to: request) }
     }
 
     private func device(

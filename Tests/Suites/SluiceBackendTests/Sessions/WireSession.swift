@@ -56,7 +56,7 @@ struct WireSession: Sendable {
                 head.headerFields.append(HTTPField(name: HTTPField.Name(name)!, value: value))
             }
             let body = step.body.map(filled) ?? ""
-            let response = try await transport.send(Request(head, body: Body(bytes: Array(body.utf8))))
+            let response = try await transport.send(SyncRequest(head, body: MessageBody(bytes: Array(body.utf8))))
             let text = String(decoding: response.body.bytes, as: UTF8.self)
             #expect(response.status == step.status, "\(name): \(step.title): \(text)")
             for part in step.contains {
@@ -89,7 +89,7 @@ struct WireSession: Sendable {
     }
 
     private static func text(
-        _ step: Step, _ head: HTTPRequest, _ fields: [(String, String)], _ body: String, _ response: Response,
+        _ step: Step, _ head: HTTPRequest, _ fields: [(String, String)], _ body: String, _ response: SyncResponse,
         _ endpoint: Endpoint
     ) -> String {
         var lines = ["**\(step.title)**", "", "```http", "\(head.method.rawValue) \(head.path ?? "")"]

@@ -29,7 +29,7 @@ import Testing
             }
         }
         let rows = try await fixture.backend.served.database.read { connection in
-            try fixture.backend.served.table("t")?.records(matching: Query("t"), connection) ?? []
+            try fixture.backend.served.table("t")?.records(matching: TableQuery("t"), connection) ?? []
         }.sorted { number($0) < number($1) }
         let times = rows.compactMap { $0["updatedAt"]?.string }
         #expect(times.count == 100)

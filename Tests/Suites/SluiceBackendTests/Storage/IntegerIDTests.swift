@@ -102,7 +102,7 @@ import Testing
             #expect(try await table.update(made)["x"] == "newer")
             #expect(try await table.lookup(id: id)["x"] == "newer")
             var numbers: [Int64] = []
-            for try await record in table.records(Query("t")) { numbers.append(record["id"]?.int ?? 0) }
+            for try await record in table.records(TableQuery("t")) { numbers.append(record["id"]?.int ?? 0) }
             #expect(numbers == numbers.sorted() && numbers.count == 4)
             try await table.delete(id: id)
             await #expect(throws: SluiceError.self) { try await table.lookup(id: id) }

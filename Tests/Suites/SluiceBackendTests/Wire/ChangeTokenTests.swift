@@ -312,7 +312,7 @@ import Testing
         let fixture = try await fixture(4)
         let rows = try await fixture.backend.served.database.read { connection in
             try fixture.backend.served.table("t")?.records(
-                matching: Query("t", order: [.init("updatedAt")]), connection) ?? []
+                matching: TableQuery("t", order: [.init("updatedAt")]), connection) ?? []
         }
         let time = rows[2]["updatedAt"]?.string ?? ""
         _ = await fixture.send(.patch, "/tables/t/r0", #"{"n":100}"#)

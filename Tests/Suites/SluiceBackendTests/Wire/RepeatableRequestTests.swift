@@ -47,7 +47,7 @@ import Testing
             }
         }
         let rows = try await fixture.backend.served.database.read { connection in
-            try fixture.backend.served.table("t")?.records(matching: Query("t"), connection) ?? []
+            try fixture.backend.served.table("t")?.records(matching: TableQuery("t"), connection) ?? []
         }
         #expect(rows.count == 1)
         #expect(rows.first?["version"]?.string == HistoryPoint(epoch: 0, number: 3).version)

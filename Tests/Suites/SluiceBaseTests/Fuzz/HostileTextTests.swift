@@ -23,10 +23,10 @@ struct HostileTextTests {
     @Test("an expression of 100 KB is refused unread, and ends well where it is read", arguments: long.indices)
     func longFilter(index: Int) throws {
         let text = Self.long[index]
-        let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text) }
+        let error = #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: text) }
         #expect(error?.position == 0 && error?.reason.contains("8192 bytes") == true)
-        #expect(throws: QuerySyntaxError.self) { try Query.order(odata: text) }
-        #expect(throws: QuerySyntaxError.self) { try Query.select(odata: text) }
+        #expect(throws: TableQuery.SyntaxError.self) { try TableQuery.order(odata: text) }
+        #expect(throws: TableQuery.SyntaxError.self) { try TableQuery.select(odata: text) }
         guard let read = try? QueryExpression(odata: text, maximumLength: .max) else { return }
         #expect(try QueryExpression(odata: read.odata(.v4), maximumLength: .max) == read)
     }
@@ -38,7 +38,7 @@ struct HostileTextTests {
         }
         _ = try QueryExpression(odata: parentheses(63))
         for count in [64, 65, 100, 4000] {
-            let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: parentheses(count)) }
+            let error = #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: parentheses(count)) }
             #expect(error?.position == 64 && error?.reason.contains("64 levels") == true)
         }
     }
@@ -73,7 +73,7 @@ struct HostileTextTests {
     func values(dialect: Dialect) throws {
         let endpoint = try Endpoint("https://h.example/app?k=v")
         for text in HostileText.all {
-            var query = Query("t", filter: .binary(.eq, .column(PropertyName(text)), .literal(.string(text))))
+            var query = TableQuery("t", filter: .binary(.eq, .column(PropertyName(text)), .literal(.string(text))))
             query.order = [.init(PropertyName(text), descending: true)]
             query.select = [PropertyName(text)]
             query.parameters = [.init("p" + text, text)]
@@ -87,8 +87,8 @@ struct HostileTextTests {
                 continue
             }
             #expect(name == PropertyName(text) && value.utf8.elementsEqual(text.utf8), "\(path)")
-            #expect(try Query.order(odata: try #require(sent["$orderby"])) == query.order)
-            let selected = try Query.select(odata: try #require(sent["$select"]))
+            #expect(try TableQuery.order(odata: try #require(sent["$orderby"])) == query.order)
+            let selected = try TableQuery.select(odata: try #require(sent["$select"]))
             #expect(selected.count(where: { $0 == PropertyName(text) }) == 1, "\(path)")
             #expect(sent["p" + text]?.utf8.elementsEqual(text.utf8) == true)
         }

@@ -30,7 +30,7 @@ struct JSONCodingTests {
         var mood = Mood.wild
         var shapes: [Shape] = [.dot, .circle(radius: 1.5)]
         var any: JSON = ["n": .null, "list": [1, "two", 3.5]]
-        var number = JSONNumber(text: "1.10") ?? JSONNumber(0)
+        var number = JSON.Number(text: "1.10") ?? JSON.Number(0)
         var time = Timestamp(ticks: 15_000_000_000_000_001)
     }
 
@@ -53,7 +53,7 @@ struct JSONCodingTests {
         let document = try JSON(parsing: "{\"n\":\(text)}")
         let record = try JSONRecordDecoder().decode([String: JSON].self, from: document)
         #expect(try JSONRecordEncoder().encode(record).description == "{\"n\":\(text)}")
-        let numbers = try JSONRecordDecoder().decode([String: JSONNumber].self, from: document)
+        let numbers = try JSONRecordDecoder().decode([String: JSON.Number].self, from: document)
         #expect(try JSONRecordEncoder().encode(numbers).description == "{\"n\":\(text)}")
     }
 

@@ -14,7 +14,7 @@ struct JSONNumberTests {
                 UInt64.random(in: 0...10 << UInt64.random(in: 0...50, using: &random), using: &random))
             let zeros = String(repeating: "0", count: Int.random(in: 0...5, using: &random) / 3)
             let text = "\(Bool.random(using: &random) ? "-" : "")\(whole).\(zeros)\(fraction)"
-            let number = try #require(JSONNumber(text: text))
+            let number = try #require(JSON.Number(text: text))
             #expect(number.description == text)
             #expect(number.double == Double(text), "\(text)")
         }
@@ -28,7 +28,7 @@ struct JSONNumberTests {
         ])
     func textKept(_ text: String) {
         // Some of these are no numbers of JSON at all.
-        if let number = JSONNumber(text: text) {
+        if let number = JSON.Number(text: text) {
             #expect(number.description == text)
         } else {
             #expect(text.hasSuffix("."))
@@ -42,7 +42,7 @@ struct JSONNumberTests {
             ("12345678901234.5", 12_345_678_901_234.5), ("99999999999999.9", 99_999_999_999_999.9),
         ])
     func doubles(_ text: String, _ double: Double) throws {
-        let number = try #require(JSONNumber(text: text))
+        let number = try #require(JSON.Number(text: text))
         guard case .double(double) = number.storage else {
             Issue.record("\(text) is \(number.storage)")
             return

@@ -41,7 +41,7 @@ struct JSONParsingTests {
             ("[1", 1, 3, 2), ("{", 1, 2, 1), ("{\"a\"", 1, 5, 4), ("{\"a\":", 1, 6, 5), ("\u{feff}1", 1, 1, 0),
         ])
     func refused(_ text: String, _ line: Int, _ column: Int, _ offset: Int) {
-        let error = #expect(throws: JSONParseError.self) { try JSON(parsing: text) }
+        let error = #expect(throws: JSON.ParseError.self) { try JSON(parsing: text) }
         #expect(error?.line == line)
         #expect(error?.column == column)
         #expect(error?.offset == offset)
@@ -54,9 +54,9 @@ struct JSONParsingTests {
             [0xF0, 0x8F, 0x80, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0xF0, 0x9F, 0x98],
         ] as [[UInt8]])
     func invalidUTF8(_ bytes: [UInt8]) {
-        let error = #expect(throws: JSONParseError.self) { try JSON(parsing: [0x22] + bytes + [0x22]) }
+        let error = #expect(throws: JSON.ParseError.self) { try JSON(parsing: [0x22] + bytes + [0x22]) }
         #expect(error?.offset == 1)
-        #expect(throws: JSONParseError.self) { try JSON(parsing: Array("{\"".utf8) + bytes + Array("\":1}".utf8)) }
+        #expect(throws: JSON.ParseError.self) { try JSON(parsing: Array("{\"".utf8) + bytes + Array("\":1}".utf8)) }
     }
 
     @Test("64 levels are read and 65 refused")
@@ -66,9 +66,9 @@ struct JSONParsingTests {
                 + String(repeating: "}]", count: count / 2)
         }
         #expect(try JSON(parsing: nested(64)).description == nested(64))
-        let error = #expect(throws: JSONParseError.self) { try JSON(parsing: nested(65)) }
+        let error = #expect(throws: JSON.ParseError.self) { try JSON(parsing: nested(65)) }
         #expect(error?.offset == 32 * 6)
-        #expect(throws: JSONParseError.self) { try JSON(parsing: String(repeating: "[", count: 100_000)) }
+        #expect(throws: JSON.ParseError.self) { try JSON(parsing: String(repeating: "[", count: 100_000)) }
     }
 
     @Test("a repeated name is found in an object of any length", arguments: [1, 2, 23, 24, 25, 26, 100, 1000])
@@ -78,7 +78,7 @@ struct JSONParsingTests {
         for repeated in [0, count / 2, count - 1] {
             for spelling in ["n\(repeated)", "\\u006e\(repeated)"] {
                 let text = "{\((names + ["\"\(spelling)\":[{}]"]).joined(separator: ","))}"
-                let error = #expect(throws: JSONParseError.self) { try JSON(parsing: text) }
+                let error = #expect(throws: JSON.ParseError.self) { try JSON(parsing: text) }
                 #expect(error?.reason == "repeated member name \"n\(repeated)\"")
             }
         }

@@ -26,7 +26,7 @@ struct JSONRandomTests {
         var refused = 0
         for _ in 0..<150 {
             let text = generator.mutated(generator.value(depth: 0).bytes())
-            do throws(JSONParseError) {
+            do throws(JSON.ParseError) {
                 let read = try JSON(parsing: text)
                 #expect(try JSON(parsing: read.bytes()) == read)
             } catch {
@@ -62,7 +62,7 @@ struct JSONGenerator: RandomNumberGenerator {
         case 1: return JSON(below(2) == 0)
         case 2: return JSON(Int64(bitPattern: next()) >> Int64(below(64)))
         case 3: return JSON(Double(bitPattern: next()))
-        case 4: return JSONNumber(text: numberText()).map { JSON($0) } ?? .null
+        case 4: return JSON.Number(text: numberText()).map { JSON($0) } ?? .null
         case 5: return JSON(text(nul: true))
         case 6, 7: return JSON((0..<below(6)).map { _ in value(depth: depth + 1) })
         default:

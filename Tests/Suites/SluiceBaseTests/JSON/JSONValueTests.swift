@@ -93,7 +93,7 @@ struct JSONValueTests {
     @Test("equality of numbers carries over from one to the next")
     func transitive() throws {
         let texts = ["1152921504606846976", "1.152921504606847e+18", "1152921504606847000", "1152921504606847000.0"]
-        let numbers = try texts.map { try #require(JSONNumber(text: $0)) } + [try #require(JSONNumber(0x1p60))]
+        let numbers = try texts.map { try #require(JSON.Number(text: $0)) } + [try #require(JSON.Number(0x1p60))]
         for a in numbers {
             for b in numbers where a == b {
                 for c in numbers where b == c { #expect(a == c) }
@@ -112,7 +112,7 @@ struct JSONValueTests {
             ("9223372036854775808", nil), ("9007199254740993.0", 9_007_199_254_740_993),
             ("1e99999999999999999999", nil),
         ]
-        for (text, int) in cases { #expect(JSONNumber(text: text)?.int == int, "\(text)") }
-        for text in ["", "1 ", " 1", "0x1", "1.", "nan", "inf", "--1", "1e"] { #expect(JSONNumber(text: text) == nil) }
+        for (text, int) in cases { #expect(JSON.Number(text: text)?.int == int, "\(text)") }
+        for text in ["", "1 ", " 1", "0x1", "1.", "nan", "inf", "--1", "1e"] { #expect(JSON.Number(text: text) == nil) }
     }
 }

@@ -29,7 +29,7 @@ import Testing
         ])
     func noPlace(_ text: String) throws {
         let filter = try QueryExpression(odata: "geo.distance(at,geography'POINT(0 0)') eq null")
-        let evaluator = try QueryEvaluator(Query("t", filter: filter), schema: nil)
+        let evaluator = try TableQuery.Evaluator(TableQuery("t", filter: filter), schema: nil)
         #expect(evaluator.matches(["id": "x", "at": try JSON(parsing: text)]))
         #expect(!evaluator.matches(["id": "x", "at": ["type": "Point", "coordinates": [1, 2, 300]]]))
     }
@@ -40,10 +40,10 @@ import Testing
         let filter = try QueryExpression(odata: text)
         let paris: JSON = ["id": "paris", "at": ["type": "Point", "coordinates": [2.3522, 48.8566]]]
         for schema in [nil, TableSchema("t", columns: [.init("at", .json)])] {
-            #expect(try QueryEvaluator(Query("t", filter: filter), schema: schema).matches(paris) == matches)
+            #expect(try TableQuery.Evaluator(TableQuery("t", filter: filter), schema: schema).matches(paris) == matches)
         }
         let point = try #require(GeographyPoint(longitude: 13.405, latitude: 52.52))
-        let built = column("at").distance(to: QueryTerm(point)) < 880_000
+        let built = column("at").distance(to: TableQuery.Term(point)) < 880_000
         #expect(try built.expression == QueryExpression(odata: text.replacing(comparison, with: "lt 880000")))
     }
 }

@@ -23,8 +23,8 @@ struct ODataGrammarTests {
         private var query: String { rule == "expression" ? "$filter=\(text)" : text }
 
         /// Why it is not read; nil where it is.
-        var refusal: QuerySyntaxError? {
-            do throws(QuerySyntaxError) {
+        var refusal: TableQuery.SyntaxError? {
+            do throws(TableQuery.SyntaxError) {
                 _ = try ODataOptions(query)
                 return nil
             } catch {

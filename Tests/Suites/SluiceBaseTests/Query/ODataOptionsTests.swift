@@ -59,7 +59,7 @@ import Testing
             "$apply=a b", "$orderby=a b", "$expand=A($format=json)",
         ])
     func refused(_ text: String) {
-        #expect(throws: QuerySyntaxError.self) { try ODataOptions(text) }
+        #expect(throws: TableQuery.SyntaxError.self) { try ODataOptions(text) }
     }
 
     @Test("an alias whose value is about the element where it is given stays one where it would mean another")
@@ -104,7 +104,7 @@ import Testing
         ])
     func run(_ text: String, _ expected: String) throws {
         let read = try ODataRead(ODataOptions(text), of: Self.schema)
-        let found = try QueryEvaluator(read.query, schema: Self.schema).apply(to: Self.records)
+        let found = try TableQuery.Evaluator(read.query, schema: Self.schema).apply(to: Self.records)
         #expect(try JSON(read.answer(found)) == JSON(parsing: expected))
     }
 
@@ -126,7 +126,7 @@ import Testing
     func now() throws {
         let filter = try QueryExpression(odata: "now() sub duration'P1D' gt 2024-01-01")
         let time = try #require(Timestamp("2024-01-03T00:00:00Z"))
-        let query = Query("t", filter: filter.at(time))
-        #expect(try QueryEvaluator(query, schema: nil).matches(["id": "a"]))
+        let query = TableQuery("t", filter: filter.at(time))
+        #expect(try TableQuery.Evaluator(query, schema: nil).matches(["id": "a"]))
     }
 }

@@ -5,22 +5,22 @@ import Testing
 
 @Suite("Reading OData") struct ODataParserTests {
     private static func number(_ text: String) -> QueryExpression {
-        .literal(JSONNumber(text: text).map(QueryLiteral.number) ?? .null)
+        .literal(JSON.Number(text: text).map(TableQuery.Literal.number) ?? .null)
     }
     private static func date(_ text: String) -> QueryExpression {
-        .literal(Timestamp(text).map(QueryLiteral.date) ?? .null)
+        .literal(Timestamp(text).map(TableQuery.Literal.date) ?? .null)
     }
-    private static func literal(_ text: String) -> QueryLiteral {
-        JSONNumber(text: text).map(QueryLiteral.number) ?? .null
+    private static func literal(_ text: String) -> TableQuery.Literal {
+        JSON.Number(text: text).map(TableQuery.Literal.number) ?? .null
     }
     private static func day(_ text: String) -> QueryExpression {
-        .literal(Timestamp(text).map(QueryLiteral.day) ?? .null)
+        .literal(Timestamp(text).map(TableQuery.Literal.day) ?? .null)
     }
     private static func time(_ text: String) -> QueryExpression {
-        .literal(Timestamp("1970-01-01T" + text).map(QueryLiteral.timeOfDay) ?? .null)
+        .literal(Timestamp("1970-01-01T" + text).map(TableQuery.Literal.timeOfDay) ?? .null)
     }
-    private static func point(_ longitude: Double, _ latitude: Double) -> QueryLiteral {
-        GeographyPoint(longitude: longitude, latitude: latitude).map(QueryLiteral.point) ?? .null
+    private static func point(_ longitude: Double, _ latitude: Double) -> TableQuery.Literal {
+        GeographyPoint(longitude: longitude, latitude: latitude).map(TableQuery.Literal.point) ?? .null
     }
     private static let guid = QueryExpression.literal(.guid("0f8fad5b-d9cb-469f-a165-70867728950e"))
     private static func string(_ text: String) -> QueryExpression { .literal(.string(text)) }
@@ -126,8 +126,8 @@ import Testing
 
     @Test("a number with a suffix of the real types divides without truncation")
     func realSuffix() throws {
-        let query = Query("t", filter: try QueryExpression(odata: "(5 div 2M) eq 2.5 and (5 div 2) eq 2"))
-        #expect(try QueryEvaluator(query, schema: nil).matches(["id": "x"]))
+        let query = TableQuery("t", filter: try QueryExpression(odata: "(5 div 2M) eq 2.5 and (5 div 2) eq 2"))
+        #expect(try TableQuery.Evaluator(query, schema: nil).matches(["id": "x"]))
     }
 
     @Test(
@@ -144,7 +144,7 @@ import Testing
             ("a eq time'PT1S1H'", 5), ("a eq time'PT'", 5), ("cast(1977-05-04,Edm.TimeOfDay)", 0),
         ])
     func refused(_ text: String, _ position: Int) {
-        let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text) }
+        let error = #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: text) }
         #expect(error?.position == position, "\(String(describing: error))")
     }
 
@@ -156,9 +156,9 @@ import Testing
         }
         let levels = opening.hasPrefix("length") ? 31 : 63
         _ = try QueryExpression(odata: text(levels))
-        #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text(levels + 1)) }
-        #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text(3), maximumDepth: 3) }
-        #expect(throws: QuerySyntaxError.self) {
+        #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: text(levels + 1)) }
+        #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: text(3), maximumDepth: 3) }
+        #expect(throws: TableQuery.SyntaxError.self) {
             try QueryExpression(odata: text(200_000), maximumLength: .max)
         }
     }
@@ -166,21 +166,24 @@ import Testing
     @Test("a chain of operators counts as nesting, but one of or and and does not")
     func chains() throws {
         let ids = (0..<500).map { "a eq \($0)" }.joined(separator: " or ")
-        let query = Query("t", filter: try QueryExpression(odata: ids))
-        #expect(try QueryEvaluator(query, schema: nil).matches(["a": 499]))
-        #expect(try !QueryEvaluator(query, schema: nil).matches(["a": 500]))
+        let query = TableQuery("t", filter: try QueryExpression(odata: ids))
+        #expect(try TableQuery.Evaluator(query, schema: nil).matches(["a": 499]))
+        #expect(try !TableQuery.Evaluator(query, schema: nil).matches(["a": 500]))
         let list = (0..<500).map(String.init).joined(separator: ",")
-        #expect(try QueryEvaluator(Query("t", filter: .init(odata: "a in (\(list))")), schema: nil).matches(["a": 0]))
+        #expect(
+            try TableQuery.Evaluator(TableQuery("t", filter: .init(odata: "a in (\(list))")), schema: nil).matches([
+                "a": 0
+            ]))
         let sum = Array(repeating: "1", count: 64).joined(separator: " add ")
         _ = try QueryExpression(odata: sum)
-        #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: sum + " add 1") }
+        #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: sum + " add 1") }
     }
 
     @Test("a list of expressions does not grow without bound", arguments: [2, 3])
     func repeatedLists(_ levels: Int) {
         let list = "[" + Array(repeating: "a", count: 1000).joined(separator: ",") + "]"
         let text = "concat(a,b)" + String(repeating: " in " + list, count: levels)
-        let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text) }
+        let error = #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: text) }
         #expect(error?.reason == "the lists of the query repeat too much")
     }
 
@@ -189,7 +192,7 @@ import Testing
         func text(_ levels: Int) -> String { "a" + String(repeating: " in (true,false)", count: levels) }
         #expect(try QueryExpression(odata: text(8)).odata(.v3).utf8.count < 40_000)
         for levels in [20, 60] {
-            let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text(levels)) }
+            let error = #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: text(levels)) }
             #expect(error?.reason == "the lists of the query repeat too much")
         }
     }
@@ -197,9 +200,9 @@ import Testing
     @Test("a text longer than the limit is refused unread")
     func length() throws {
         let text = "a eq '" + String(repeating: "ü", count: 4092) + "'"
-        #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text + "  ") }
+        #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: text + "  ") }
         _ = try QueryExpression(odata: text + " ")
-        #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: "a eq 1", maximumLength: 5) }
+        #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: "a eq 1", maximumLength: 5) }
     }
 
     @Test("a damaged text is read or refused at a place within it", arguments: 0..<100 as Range<UInt64>)
@@ -230,30 +233,30 @@ import Testing
 
     @Test("orders and selections are read and printed")
     func lists() throws {
-        var query = Query("t")
-        query.order = try Query.order(odata: "name asc, zip desc ,desc,asc desc")
+        var query = TableQuery("t")
+        query.order = try TableQuery.order(odata: "name asc, zip desc ,desc,asc desc")
         #expect(
             query.order == [
                 .init("name"), .init("zip", descending: true), .init("desc"), .init("asc", descending: true),
             ])
         #expect(query.odataOrder == "name,zip desc,desc,asc desc")
-        query.select = try Query.select(odata: "id, title")
+        query.select = try TableQuery.select(odata: "id, title")
         #expect(query.select == ["id", "title"])
         #expect(query.odataSelect == "id,title")
-        #expect(try Query.select(odata: "*") == [])
+        #expect(try TableQuery.select(odata: "*") == [])
     }
 
     @Test(
         "what is not an order is refused at its place",
         arguments: [("duration fizz", 9), ("", 0), ("a,", 2), ("a desc b", 7), ("'a'", 0)])
     func orderRefused(_ text: String, _ position: Int) {
-        let error = #expect(throws: QuerySyntaxError.self) { try Query.order(odata: text) }
+        let error = #expect(throws: TableQuery.SyntaxError.self) { try TableQuery.order(odata: text) }
         #expect(error?.position == position)
     }
 
     @Test("what is not a selection is refused at its place", arguments: [("year rating", 5), ("a,,b", 2), ("1", 0)])
     func selectRefused(_ text: String, _ position: Int) {
-        let error = #expect(throws: QuerySyntaxError.self) { try Query.select(odata: text) }
+        let error = #expect(throws: TableQuery.SyntaxError.self) { try TableQuery.select(odata: text) }
         #expect(error?.position == position)
     }
 }

@@ -2,66 +2,73 @@ import SluiceCore
 import Testing
 
 @Suite("Paths and constants of OData v4.01") struct ODataPathsTests {
-    private static let one = QueryExpression.literal(.number(JSONNumber(1)))
+    private static let one = QueryExpression.literal(.number(JSON.Number(1)))
 
     @Test(
         "a path becomes its steps",
         arguments: [
-            ("Address/City", QueryPath(.record, [.property("Address"), .property("City")])),
-            ("$it/City", QueryPath(.it, [.property("City")])),
-            ("Lines/$count", QueryPath(.record, [.property("Lines"), .count(nil, nil)])),
+            ("Address/City", TableQuery.Path(.record, [.property("Address"), .property("City")])),
+            ("$it/City", TableQuery.Path(.it, [.property("City")])),
+            ("Lines/$count", TableQuery.Path(.record, [.property("Lines"), .count(nil, nil)])),
             (
                 "Lines/$count($filter=Price eq 1;$search=\"a b\")",
-                QueryPath(
+                TableQuery.Path(
                     .record, [.property("Lines"), .count(.binary(.eq, .column("Price"), one), .phrase("a b"))])
             ),
-            ("Lines/any()", QueryPath(.record, [.property("Lines"), .any(nil)])),
+            ("Lines/any()", TableQuery.Path(.record, [.property("Lines"), .any(nil)])),
             (
                 "Lines/any(l:l/Price eq Limit)",
-                QueryPath(
+                TableQuery.Path(
                     .record,
                     [
                         .property("Lines"),
                         .any(
-                            QueryLambda(
+                            TableQuery.Lambda(
                                 "l",
                                 .binary(
-                                    .eq, .path(QueryPath(.variable("l"), [.property("Price")])), .column("Limit")))),
+                                    .eq, .path(TableQuery.Path(.variable("l"), [.property("Price")])), .column("Limit"))
+                            )),
                     ])
             ),
             (
                 "Tags/all(t:t eq 1)",
-                QueryPath(
+                TableQuery.Path(
                     .record,
                     [
                         .property("Tags"),
-                        .all(QueryLambda("t", .binary(.eq, .path(QueryPath(.variable("t"), [])), one))),
+                        .all(TableQuery.Lambda("t", .binary(.eq, .path(TableQuery.Path(.variable("t"), [])), one))),
                     ])
             ),
             (
                 "Address/Model.Home/City",
-                QueryPath(.record, [.property("Address"), .type("Model.Home"), .property("City")])
+                TableQuery.Path(.record, [.property("Address"), .type("Model.Home"), .property("City")])
             ),
             (
                 "Items(1)/Name",
-                QueryPath(.record, [.property("Items"), .key([QueryArgument(nil, one)]), .property("Name")])
+                TableQuery.Path(
+                    .record, [.property("Items"), .key([TableQuery.Argument(nil, one)]), .property("Name")])
             ),
             (
                 "$root/Items(A=1,B=1)",
-                QueryPath(.service, [.property("Items"), .key([QueryArgument("A", one), QueryArgument("B", one)])])
+                TableQuery.Path(
+                    .service,
+                    [.property("Items"), .key([TableQuery.Argument("A", one), TableQuery.Argument("B", one)])])
             ),
-            ("Price/@Measures.Unit#x", QueryPath(.record, [.property("Price"), .annotation("Measures.Unit#x")])),
-            ("Model.Near(Place=1)", QueryPath(.record, [.function("Model.Near", [QueryArgument("Place", one)])])),
+            ("Price/@Measures.Unit#x", TableQuery.Path(.record, [.property("Price"), .annotation("Measures.Unit#x")])),
+            (
+                "Model.Near(Place=1)",
+                TableQuery.Path(.record, [.function("Model.Near", [TableQuery.Argument("Place", one)])])
+            ),
             (
                 "Items/$filter(A eq 1)/any()",
-                QueryPath(.record, [.property("Items"), .filter(.binary(.eq, .column("A"), one)), .any(nil)])
+                TableQuery.Path(.record, [.property("Items"), .filter(.binary(.eq, .column("A"), one)), .any(nil)])
             ),
-            ("@p/Name", QueryPath(.alias("p"), [.property("Name")])),
+            ("@p/Name", TableQuery.Path(.alias("p"), [.property("Name")])),
         ])
-    func path(_ text: String, _ expected: QueryPath) throws {
+    func path(_ text: String, _ expected: TableQuery.Path) throws {
         let read = try QueryExpression(odata: text)
         #expect(read == .path(expected))
-        for style in [ODataStyle.v3, .v4] { #expect(try QueryExpression(odata: read.odata(style)) == read) }
+        for style in [ODataOptions.Style.v3, .v4] { #expect(try QueryExpression(odata: read.odata(style)) == read) }
     }
 
     @Test(
@@ -80,8 +87,9 @@ import Testing
 
     @Test("a property that has a variable's name stays a property")
     func shadowed() throws {
-        let condition = QueryExpression.binary(.eq, .column("x"), .path(QueryPath(.variable("x"), [])))
-        let filter = QueryExpression.path(QueryPath(.record, [.property("a"), .any(QueryLambda("x", condition))]))
+        let condition = QueryExpression.binary(.eq, .column("x"), .path(TableQuery.Path(.variable("x"), [])))
+        let filter = QueryExpression.path(
+            TableQuery.Path(.record, [.property("a"), .any(TableQuery.Lambda("x", condition))]))
         #expect(try QueryExpression(odata: filter.odata(.v4)) == filter)
     }
 
@@ -94,7 +102,7 @@ import Testing
             ("a eq geography'LineString(1 1'", 5), ("cast(a,)", 7), ("a has T.C''", 6),
         ])
     func refused(_ text: String, _ position: Int) {
-        let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text) }
+        let error = #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: text) }
         #expect(error?.position == position, "\(String(describing: error))")
         #expect(error?.isUnsupported == false)
     }
@@ -108,11 +116,11 @@ import Testing
             ("$it eq 1", 0), ("$this eq 1", 0), ("matchesPattern(a,'(?=x)')", 17),
         ])
     func unsupported(_ text: String, _ position: Int) throws {
-        let error = #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text, for: nil) }
+        let error = #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: text, for: nil) }
         #expect(error?.isUnsupported == true, "\(String(describing: error))")
         #expect(error?.position == position, "\(String(describing: error))")
-        let query = Query("t", filter: try QueryExpression(odata: text))
-        let refusal = #expect(throws: SluiceError.self) { try QueryEvaluator(query, schema: nil) }
+        let query = TableQuery("t", filter: try QueryExpression(odata: text))
+        let refusal = #expect(throws: SluiceError.self) { try TableQuery.Evaluator(query, schema: nil) }
         #expect(refusal?.code == .unsupported)
     }
 
@@ -122,14 +130,14 @@ import Testing
             String(repeating: "a/any(x:", count: levels) + "x eq 1" + String(repeating: ")", count: levels)
         }
         _ = try QueryExpression(odata: lambdas(30))
-        #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: lambdas(100)) }
+        #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: lambdas(100)) }
         for opening in ["[", "{\"a\":", "case(true:", "cast("] {
             let text = String(repeating: opening, count: 5000)
-            #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text, maximumLength: .max) }
+            #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: text, maximumLength: .max) }
         }
         var doubling = "$filter=@a0"
         for index in 0..<60 { doubling += "&@a\(index)=@a\(index + 1) and @a\(index + 1)" }
-        #expect(throws: QuerySyntaxError.self) { try ODataOptions(doubling + "&@a60=b") }
-        #expect(throws: QuerySyntaxError.self) { try ODataOptions("$filter=@a&@a=@b&@b=@a") }
+        #expect(throws: TableQuery.SyntaxError.self) { try ODataOptions(doubling + "&@a60=b") }
+        #expect(throws: TableQuery.SyntaxError.self) { try ODataOptions("$filter=@a&@a=@b&@b=@a") }
     }
 }

@@ -68,7 +68,7 @@ import Testing
     func roundTrip(_ seed: UInt64) throws {
         var generator = QueryGenerator(seed: seed)
         let expression = generator.condition(5)
-        for style in [ODataStyle.v3, .v4] {
+        for style in [ODataOptions.Style.v3, .v4] {
             let read = try QueryExpression(odata: expression.odata(style), maximumLength: .max)
             let expected = style == .v3 ? expression.asReadFromV3 : expression
             #expect(read == expected)
@@ -84,8 +84,8 @@ extension QueryExpression {
     fileprivate var asReadFromV3: QueryExpression {
         func logical(_ expression: QueryExpression) -> QueryExpression {
             guard case .literal(.bool(let value)) = expression else { return expression.withoutV4 }
-            let one = QueryExpression.literal(.number(JSONNumber(1)))
-            return .binary(.eq, one, value ? one : .literal(.number(JSONNumber(0))))
+            let one = QueryExpression.literal(.number(JSON.Number(1)))
+            return .binary(.eq, one, value ? one : .literal(.number(JSON.Number(0))))
         }
         return logical(self)
     }

@@ -29,16 +29,16 @@ import Testing
                 column("n").floor == column("n").ceiling || column("n").rounded == 1,
                 "floor(n) eq ceiling(n) or round(n) eq 1"
             ),
-            (column("d") < QueryTerm(Timestamp(ticks: 0)), "d lt 1970-01-01T00:00:00Z"),
+            (column("d") < TableQuery.Term(Timestamp(ticks: 0)), "d lt 1970-01-01T00:00:00Z"),
             (column("a").isIn([]), "false"),
         ])
-    func tree(_ term: QueryTerm, _ odata: String) throws {
+    func tree(_ term: TableQuery.Term, _ odata: String) throws {
         #expect(term.expression == (try QueryExpression(odata: odata)))
     }
 
     @Test("conditions add up, keys too, and pages as a chain of calls means them")
     func query() throws {
-        let query = Query("movies").where(column("a") == 1).where(column("b") == 2).sorted(by: "a")
+        let query = TableQuery("movies").where(column("a") == 1).where(column("b") == 2).sorted(by: "a")
             .sorted(by: "b", descending: true).skipping(2).skipping(5).taking(9).taking(2).taking(5).selecting(
                 "id", "a")
         #expect(query.filter == (try QueryExpression(odata: "a eq 1 and b eq 2")))

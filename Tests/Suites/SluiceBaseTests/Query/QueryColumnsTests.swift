@@ -21,13 +21,13 @@ import Testing
             ("count add weight add name gt 1", 21, "add wants a number, not a string (column name)"),
         ])
     func refusedFilter(_ text: String, _ position: Int, _ reason: String) throws {
-        let error = #expect(throws: QuerySyntaxError.self) {
+        let error = #expect(throws: TableQuery.SyntaxError.self) {
             try QueryExpression(odata: text, for: schema, undeclared: .refused)
         }
-        #expect(error == QuerySyntaxError(reason: reason, position: position))
-        let query = Query("things", filter: try QueryExpression(odata: text))
+        #expect(error == TableQuery.SyntaxError(reason: reason, position: position))
+        let query = TableQuery("things", filter: try QueryExpression(odata: text))
         let refused = #expect(throws: SluiceError.self) {
-            try QueryEvaluator(query, schema: schema, undeclared: .refused)
+            try TableQuery.Evaluator(query, schema: schema, undeclared: .refused)
         }
         #expect(refused?.code == .invalidQuery)
         #expect(refused?.message == reason)
@@ -42,24 +42,26 @@ import Testing
         let filter = try QueryExpression(odata: text, for: schema, undeclared: .refused)
         #expect(try filter == QueryExpression(odata: text))
         #expect(
-            try Query.order(odata: "id desc,name", for: schema, undeclared: .refused).map(\.column) == ["id", "name"])
-        #expect(try Query.select(odata: "id,tags", for: schema, undeclared: .refused) == ["id", "tags"])
-        #expect(try Query.select(odata: "*", for: schema, undeclared: .refused) == [])
+            try TableQuery.order(odata: "id desc,name", for: schema, undeclared: .refused).map(\.column) == [
+                "id", "name",
+            ])
+        #expect(try TableQuery.select(odata: "id,tags", for: schema, undeclared: .refused) == ["id", "tags"])
+        #expect(try TableQuery.select(odata: "*", for: schema, undeclared: .refused) == [])
     }
 
     @Test("an order and a selection are checked too, with the place")
     func lists() throws {
-        let order = #expect(throws: QuerySyntaxError.self) {
-            try Query.order(odata: "name desc, free", for: schema, undeclared: .refused)
+        let order = #expect(throws: TableQuery.SyntaxError.self) {
+            try TableQuery.order(odata: "name desc, free", for: schema, undeclared: .refused)
         }
-        #expect(order == QuerySyntaxError(reason: "there is no column \"free\"", position: 11))
-        let select = #expect(throws: QuerySyntaxError.self) {
-            try Query.select(odata: "id,free", for: schema, undeclared: .refused)
+        #expect(order == TableQuery.SyntaxError(reason: "there is no column \"free\"", position: 11))
+        let select = #expect(throws: TableQuery.SyntaxError.self) {
+            try TableQuery.select(odata: "id,free", for: schema, undeclared: .refused)
         }
         #expect(select?.position == 3)
-        for query in [Query("things", order: [.init("free")]), Query("things", select: ["id", "free"])] {
+        for query in [TableQuery("things", order: [.init("free")]), TableQuery("things", select: ["id", "free"])] {
             let error = #expect(throws: SluiceError.self) {
-                try QueryEvaluator(query, schema: schema, undeclared: .refused)
+                try TableQuery.Evaluator(query, schema: schema, undeclared: .refused)
             }
             #expect(error?.code == .invalidQuery)
             #expect(error?.table == "things")
@@ -68,21 +70,24 @@ import Testing
 
     @Test("a property without a column is no mistake unless that is asked for")
     func allowed() throws {
-        let query = Query(
+        let query = TableQuery(
             "things", filter: try QueryExpression(odata: "free eq 1", for: schema), order: [.init("free")])
-        #expect(try QueryEvaluator(query, schema: schema).matches(["id": "x", "free": 1]))
+        #expect(try TableQuery.Evaluator(query, schema: schema).matches(["id": "x", "free": 1]))
     }
 
     @Test("conditions put together one by one are no nesting", arguments: [1000])
     func longChains(_ count: Int) throws {
-        var query = Query("things")
+        var query = TableQuery("things")
         for number in 0..<count { query = query.where(column("free") != .init(number)) }
-        let evaluator = try QueryEvaluator(query, schema: schema)
+        let evaluator = try TableQuery.Evaluator(query, schema: schema)
         #expect(evaluator.matches(["id": "x", "free": JSON(Int64(count))]))
         #expect(!evaluator.matches(["id": "x", "free": 0]))
         #expect(!evaluator.matches(["id": "x", "free": JSON(Int64(count - 1))]))
         let filter = try #require(query.filter)
         let read = try QueryExpression(odata: filter.odata(.v4), maximumLength: .max)
-        #expect(try !QueryEvaluator(Query("things", filter: read), schema: schema).matches(["id": "x", "free": 0]))
+        #expect(
+            try !TableQuery.Evaluator(TableQuery("things", filter: read), schema: schema).matches([
+                "id": "x", "free": 0,
+            ]))
     }
 }

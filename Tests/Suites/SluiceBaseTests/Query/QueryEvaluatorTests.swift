@@ -16,8 +16,8 @@ import Testing
     ]
 
     private func matches(_ filter: String, _ record: JSON = movie, declared: Bool = true) throws -> Bool {
-        let query = Query("movies", filter: try QueryExpression(odata: filter))
-        return try QueryEvaluator(query, schema: declared ? Self.schema : nil).matches(record)
+        let query = TableQuery("movies", filter: try QueryExpression(odata: filter))
+        return try TableQuery.Evaluator(query, schema: declared ? Self.schema : nil).matches(record)
     }
 
     @Test(
@@ -153,14 +153,14 @@ import Testing
     func refusedTrees() throws {
         var deep = QueryExpression.column("won")
         for _ in 0..<63 { deep = .unary(.not, deep) }
-        _ = try QueryEvaluator(Query("t", filter: deep), schema: nil)
+        _ = try TableQuery.Evaluator(TableQuery("t", filter: deep), schema: nil)
         let queries = [
-            Query("t", filter: .unary(.not, deep)), Query("t", filter: .call(.contains, [.column("a")])),
-            Query("t", filter: .binary(.eq, .call(.substring, []), .column("a"))), Query("t", skip: -1),
-            Query("t", top: -1),
+            TableQuery("t", filter: .unary(.not, deep)), TableQuery("t", filter: .call(.contains, [.column("a")])),
+            TableQuery("t", filter: .binary(.eq, .call(.substring, []), .column("a"))), TableQuery("t", skip: -1),
+            TableQuery("t", top: -1),
         ]
         for query in queries {
-            let error = #expect(throws: SluiceError.self) { try QueryEvaluator(query, schema: nil) }
+            let error = #expect(throws: SluiceError.self) { try TableQuery.Evaluator(query, schema: nil) }
             #expect(error?.code == .invalidQuery)
         }
     }
@@ -177,8 +177,8 @@ import Testing
             if let value { record["v"] = value }
             return record
         }
-        func ids(_ order: [Query.SortKey]) throws -> String {
-            let result = try QueryEvaluator(Query("t", order: order), schema: nil).apply(to: records)
+        func ids(_ order: [TableQuery.SortKey]) throws -> String {
+            let result = try TableQuery.Evaluator(TableQuery("t", order: order), schema: nil).apply(to: records)
             return result.compactMap { $0["id"]?.string }.joined()
         }
         #expect(try ids([.init("v")]) == "abcdefgmhijkl")
@@ -191,21 +191,21 @@ import Testing
     func dateOrder() throws {
         let texts = ["2013-01-01T00:00:00Z", "2013-01-01T00:00:00.5Z", "2013-01-01T00:30:00+01:00", "no date"]
         let records = texts.enumerated().map { ["id": JSON($0), "released": JSON($1)] as JSON }
-        let query = Query("movies", order: [.init("released")])
-        let result = try QueryEvaluator(query, schema: Self.schema).apply(to: records)
+        let query = TableQuery("movies", order: [.init("released")])
+        let result = try TableQuery.Evaluator(query, schema: Self.schema).apply(to: records)
         #expect(result.map { $0["released"]?.string } == [texts[3], texts[2], texts[0], texts[1]])
     }
 
     @Test("skip, top and select apply after filter and order")
     func page() throws {
         let records = (0..<10).map { ["id": JSON("id-\($0)"), "n": JSON(9 - $0), "x": "y"] as JSON }
-        var query = Query("t", filter: try QueryExpression(odata: "n ge 2"), order: [.init("n")], skip: 1, top: 2)
+        var query = TableQuery("t", filter: try QueryExpression(odata: "n ge 2"), order: [.init("n")], skip: 1, top: 2)
         query.select = ["n", "absent"]
-        #expect(try QueryEvaluator(query, schema: nil).apply(to: records) == [["n": 3], ["n": 4]])
+        #expect(try TableQuery.Evaluator(query, schema: nil).apply(to: records) == [["n": 3], ["n": 4]])
         query.skip = .max
-        #expect(try QueryEvaluator(query, schema: nil).apply(to: records).isEmpty)
+        #expect(try TableQuery.Evaluator(query, schema: nil).apply(to: records).isEmpty)
         query.skip = 0
         query.top = 0
-        #expect(try QueryEvaluator(query, schema: nil).apply(to: records).isEmpty)
+        #expect(try TableQuery.Evaluator(query, schema: nil).apply(to: records).isEmpty)
     }
 }

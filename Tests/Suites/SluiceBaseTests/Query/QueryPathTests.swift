@@ -39,17 +39,18 @@ import Testing
         ])
     func holds(_ text: String, _ expected: Bool) throws {
         let filter = try QueryExpression(odata: text)
-        for style in [ODataStyle.v3, .v4] {
+        for style in [ODataOptions.Style.v3, .v4] {
             let read = try QueryExpression(odata: filter.odata(style))
-            #expect(try QueryEvaluator(Query("t", filter: read), schema: nil).matches(Self.record) == expected)
+            #expect(
+                try TableQuery.Evaluator(TableQuery("t", filter: read), schema: nil).matches(Self.record) == expected)
         }
     }
 
     @Test("what is no collection has no elements to ask about: null", arguments: ["Name/any()", "n/all(x:x eq 1)"])
     func noCollection(_ text: String) throws {
         for filter in [text, "not \(text)"] {
-            let query = Query("t", filter: try QueryExpression(odata: filter))
-            #expect(try !QueryEvaluator(query, schema: nil).matches(Self.record))
+            let query = TableQuery("t", filter: try QueryExpression(odata: filter))
+            #expect(try !TableQuery.Evaluator(query, schema: nil).matches(Self.record))
         }
     }
 
@@ -57,7 +58,7 @@ import Testing
     func threeValues() throws {
         let record: JSON = ["id": "a", "list": [1, .null, 3]]
         func matches(_ text: String) throws -> Bool {
-            try QueryEvaluator(Query("t", filter: .init(odata: text)), schema: nil).matches(record)
+            try TableQuery.Evaluator(TableQuery("t", filter: .init(odata: text)), schema: nil).matches(record)
         }
         // Text functions of numbers are null.
         #expect(try !matches("list/any(x:contains(x,'a'))") && !matches("not list/any(x:contains(x,'a'))"))
@@ -71,9 +72,9 @@ import Testing
         let schema = TableSchema("t", columns: [.init("a", .json), .init("s", .string)])
         let text = "a/b eq 1"
         let filter = try QueryExpression(odata: text, for: schema, undeclared: .refused)
-        #expect(try QueryEvaluator(Query("t", filter: filter), schema: schema).matches(["a": ["b": 1]]))
+        #expect(try TableQuery.Evaluator(TableQuery("t", filter: filter), schema: schema).matches(["a": ["b": 1]]))
         for (text, place) in [("s/b eq 1", 2), ("1 eq 1 and none/any()", 11), ("a/any(x:s/y eq 1)", 10)] {
-            let error = #expect(throws: QuerySyntaxError.self) {
+            let error = #expect(throws: TableQuery.SyntaxError.self) {
                 try QueryExpression(odata: text, for: schema, undeclared: .refused)
             }
             #expect(error?.position == place && error?.isUnsupported == false, "\(String(describing: error))")
@@ -84,11 +85,11 @@ import Testing
     func bounded() throws {
         let list = JSON((0..<400).map { JSON($0) })
         let text = "l/any(a:$it/l/any(b:$it/l/any(c:a add b add c lt 0)))"
-        let query = Query("t", filter: try QueryExpression(odata: text))
-        #expect(try !QueryEvaluator(query, schema: nil).matches(["id": "a", "l": list]))
+        let query = TableQuery("t", filter: try QueryExpression(odata: text))
+        #expect(try !TableQuery.Evaluator(query, schema: nil).matches(["id": "a", "l": list]))
     }
 
-    private struct Tables: QueryRelations {
+    private struct Tables: TableQuery.Relations {
         func schema(of table: String) -> TableSchema? {
             table == "suppliers"
                 ? TableSchema(
@@ -114,10 +115,10 @@ import Testing
         ])
     func navigation(_ text: String, _ expected: Bool) throws {
         let schema = TableSchema("products", references: [.init("Supplier", to: "suppliers", by: "supplier")])
-        let query = Query("products", filter: try QueryExpression(odata: text))
+        let query = TableQuery("products", filter: try QueryExpression(odata: text))
         let record: JSON = ["id": "p1", "supplier": "s1"]
-        #expect(try QueryEvaluator(query, schema: schema, relations: Tables()).matches(record) == expected)
-        let refusal = #expect(throws: SluiceError.self) { try QueryEvaluator(query, schema: schema) }
+        #expect(try TableQuery.Evaluator(query, schema: schema, relations: Tables()).matches(record) == expected)
+        let refusal = #expect(throws: SluiceError.self) { try TableQuery.Evaluator(query, schema: schema) }
         #expect(refusal?.code == .unsupported)
     }
 
@@ -133,20 +134,21 @@ import Testing
     func pattern(_ pattern: String, _ text: String, _ expected: Bool) throws {
         let filter = QueryExpression.call(.matchesPattern, [.column("t"), .literal(.string(pattern))])
         let record: JSON = ["id": "a", "t": JSON(text)]
-        #expect(try QueryEvaluator(Query("t", filter: filter), schema: nil).matches(record) == expected)
+        #expect(try TableQuery.Evaluator(TableQuery("t", filter: filter), schema: nil).matches(record) == expected)
     }
 
     @Test("no pattern takes longer than the lengths multiplied")
     func hostilePattern() throws {
         let filter = try QueryExpression(odata: "matchesPattern(t,'^(a*)*(a|a)*(a+a+)+b$')")
         let text = JSON(String(repeating: "a", count: 5000))
-        #expect(try !QueryEvaluator(Query("t", filter: filter), schema: nil).matches(["id": "a", "t": text]))
+        #expect(
+            try !TableQuery.Evaluator(TableQuery("t", filter: filter), schema: nil).matches(["id": "a", "t": text]))
         for pattern in [
             "(a{1000}){1000}", "a{99999}", String(repeating: "(", count: 5000), "[a", "a**", "x{2,1}", #"\q"#,
         ] {
             let filter = QueryExpression.call(.matchesPattern, [.column("t"), .literal(.string(pattern))])
             let refusal = #expect(throws: SluiceError.self) {
-                try QueryEvaluator(Query("t", filter: filter), schema: nil)
+                try TableQuery.Evaluator(TableQuery("t", filter: filter), schema: nil)
             }
             #expect(refusal?.code == .invalidQuery)
         }

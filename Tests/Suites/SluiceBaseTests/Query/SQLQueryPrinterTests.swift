@@ -78,7 +78,7 @@ import Testing
     @Test("an order names the id last, and kinds first where they are not known")
     func ordering() throws {
         let property = #"sluice_property("__extra", ?)"#
-        func text(_ keys: Query.SortKey...) throws -> String { try printer.ordering(keys).text }
+        func text(_ keys: TableQuery.SortKey...) throws -> String { try printer.ordering(keys).text }
         #expect(try text() == #""id""#)
         #expect(try text(.init("name", descending: true), .init("made")) == #""name" DESC, sluice_ticks("made"), "id""#)
         #expect(try text(.init("free", descending: true)) == "sluice_rank(\(property)) DESC, \(property) DESC, \"id\"")
@@ -109,7 +109,7 @@ import Testing
                     "name", "count", "weight", "done", "made", "tags", "ticks", "bool", "any", "date", "json", "negate",
                     "IN", "place", "coalesce", "in", "geo", "eval", "CASE", "WHEN", "THEN", "END",
                 ]
-                + QueryFunction.allCases.map { $0 == .distance ? "distance" : $0.rawValue }
+                + TableQuery.Function.allCases.map { $0 == .distance ? "distance" : $0.rawValue }
                 + QueryExpression.BinaryOperator.allCases.map(\.rawValue))
         for sql in [try printer.condition(generator.condition(5)), try printer.ordering(generator.order())] {
             let words = sql.text.split { !$0.isLetter && !$0.isNumber }

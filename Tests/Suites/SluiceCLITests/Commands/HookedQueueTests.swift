@@ -14,7 +14,7 @@ import Testing
             record?["skip"] == true ? .skip(reason: "later") : .defer(.seconds(3600), reason: "at night")
         }
 
-        func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+        func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision] {
             page.rows.map { $0.record["year"] == 2025 ? .drop(reason: "old") : .keep }
         }
     }
@@ -83,7 +83,7 @@ import Testing
             }
             #expect(try await Program.sluice("push", "--store", other, "--endpoint", server.endpoint).status == 0)
             try await application(scratch.file("local.db"), server) { context in
-                let result = try await context.pull(Query("notes"), named: "all")
+                let result = try await context.pull(TableQuery("notes"), named: "all")
                 #expect(SyncReport.text(result, "notes") == "pull notes: 1 row stored, 2 dropped by a hook")
                 #expect(result.json(table: "notes")["dropped"] == 2)
             }

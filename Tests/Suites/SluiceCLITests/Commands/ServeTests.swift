@@ -30,11 +30,11 @@ import Testing
                 tables: { t: {} }
                 """)
             let server = try await ServeProcess(scratch, config: config)
-            var answers: [Int: Response] = [:]
+            var answers: [Int: SyncResponse] = [:]
             let head = HTTPRequest(
                 method: .get, scheme: "http", authority: "127.0.0.1:\(server.port)", path: "/tables/t")
             for _ in 0..<20 {
-                let answer = try await AsyncHTTPTransport().send(Request(head))
+                let answer = try await AsyncHTTPTransport().send(SyncRequest(head))
                 answers[answer.status] = answer
             }
             #expect(answers[200] != nil)

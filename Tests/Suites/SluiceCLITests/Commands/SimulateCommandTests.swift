@@ -41,7 +41,7 @@ import Testing
             record["version"] = "done"
             var lie = response
             lie.head.status = .ok
-            lie.body = Body(json: record)
+            lie.body = MessageBody(json: record)
             return lie
         }
         let command = try #require(

@@ -91,14 +91,14 @@ struct PluginBackend {
         if !body.isEmpty { head.headerFields[.contentType] = "application/json" }
         if let version { head.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = version }
         for (name, value) in headers { head.headerFields[HTTPField.Name(name)!] = value }
-        return Reply(await backend.respond(to: Request(head, body: Body(bytes: Array(body.utf8)))))
+        return Reply(await backend.respond(to: SyncRequest(head, body: MessageBody(bytes: Array(body.utf8)))))
     }
 }
 
 /// An answer, with what tests look at.
 struct Reply {
-    let response: Response
-    init(_ response: Response) { self.response = response }
+    let response: SyncResponse
+    init(_ response: SyncResponse) { self.response = response }
 
     var status: Int { response.status }
     var text: String { String(decoding: response.body.bytes, as: UTF8.self) }

@@ -64,8 +64,8 @@ struct PluginAPITests {
 
     let transport = ScriptedTransport([], otherwise: .json(200, "{}"))
 
-    var fullRequest: Request {
-        var request = Request.sample(.post, body: ["a": 1], action: .insert)
+    var fullRequest: SyncRequest {
+        var request = SyncRequest.sample(.post, body: ["a": 1], action: .insert)
         request.context.recordID = "1"
         request.context.operationID = "op"
         request.context.version = "v"
@@ -139,7 +139,7 @@ struct PluginAPITests {
         _ = try await loaded("before_enqueue", probe(inWrite, as: "a")).syncHook.beforeEnqueue(
             EnqueuedChange(table: "todos", recordID: "1", kind: .update, record: record, before: record, group: "g"))
         _ = try await loaded("on_push_error", probe(try part("e"), as: "a")).syncHook.onPushError(
-            PushFailure(
+            PushResult.Failure(
                 operation: operation, record: record, code: .rejected, message: "no", status: 400,
                 retryAfter: .seconds(1)))
         let page = PulledPage(table: "todos", queryName: "all", rows: [PulledRow(id: "1", record: record)])
@@ -168,7 +168,7 @@ struct PluginAPITests {
         var question = TableQuestion(table: "todos", kind: .update)
         (question.user, question.claims, question.recordID) = ("ann", ["sub": "ann"], "1")
         (question.record, question.stored) = (["id": "1"], ["id": "1"])
-        question.query = Query(
+        question.query = TableQuery(
             "todos", filter: try QueryExpression(odata: "a eq 1"), top: 1, select: ["a"])
         let request = probe(try part("req of a table"), as: "a")
         let query = probe(try part("req.query of a table"), as: "a.query")

@@ -154,8 +154,8 @@ struct DecisionToolTests {
             ["request"], "return { request = function(req) req.headers:set('X-A', '1') end }",
             extra: ["permissions": ["read_headers": ["authorization"]]])
         let plugins = try await text.loaded(PluginOptions(keepsInputs: true))
-        let transport = ScriptedTransport { _ in Response(HTTPResponse(status: .ok)) }
-        let request = Request.sample(
+        let transport = ScriptedTransport { _ in SyncResponse(HTTPResponse(status: .ok)) }
+        let request = SyncRequest.sample(
             .post, "/tables/todos?a=1", body: ["id": "1"], [("Authorization", "Bearer geheim")], action: .insert)
         _ = try await plugins.send(request, to: transport)
         let decision = try #require(await plugins.decisions.first)
@@ -212,7 +212,7 @@ struct DecisionToolTests {
         let plugins = try await plugin("1").loaded(PluginOptions(keepsInputs: true))
         for statuses in [[200], [503, 200], [404]] {
             let answers = statuses.map { ScriptedTransport.Step.json($0, #"{"n":\#($0)}"#, ["Set-Cookie": "geheim"]) }
-            let request = Request.sample(
+            let request = SyncRequest.sample(
                 .post, "/tables/todos?a=1", body: ["id": "1"], [("Authorization", "Bearer geheim")], action: .insert)
             _ = try await plugins.send(request, to: ScriptedTransport(answers))
         }

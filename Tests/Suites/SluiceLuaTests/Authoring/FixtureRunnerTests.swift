@@ -157,10 +157,10 @@ struct FixtureRunnerTests {
     }
 
     /// The filter that `sluice plugin new --kind filter` begins, in Swift.
-    private struct Again: Filter {
+    private struct Again: RequestFilter {
         var statuses = [503]
 
-        func handle(_ request: Request, next: Next) async throws -> Response {
+        func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
             let response = try await next(request)
             guard statuses.contains(response.status), request.head.method == .get else { return response }
             return try await next(request)

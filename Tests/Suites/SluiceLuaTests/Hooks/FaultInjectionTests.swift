@@ -27,7 +27,7 @@ struct FaultInjectionTests {
 
         var todos: SyncTable<JSON> { get throws { try context.table("todos") } }
 
-        func pull() async throws { _ = try await context.pull(Query("todos"), named: "all") }
+        func pull() async throws { _ = try await context.pull(TableQuery("todos"), named: "all") }
     }
 
     static let hooks = [

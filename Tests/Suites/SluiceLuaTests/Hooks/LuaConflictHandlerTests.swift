@@ -116,7 +116,7 @@ struct LuaConflictHandlerTests {
 
     @Test("numbers that Lua cannot hold pass a merge as they are")
     func exactNumbers() async throws {
-        let number = JSON(JSONNumber(text: "12345678901234567.89")!)
+        let number = JSON(JSON.Number(text: "12345678901234567.89")!)
         let decision = try await decide(
             "return c:merge { default = 'client' }",
             conflict(client: changed(["title": "tea", "count": number]), server: changed(["title": "b", "count": 1])))

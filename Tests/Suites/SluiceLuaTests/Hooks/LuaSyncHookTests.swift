@@ -20,8 +20,8 @@ struct LuaSyncHookTests {
             createdAt: Timestamp("2026-01-02T00:00:00Z")!)
     }
 
-    func failure(_ status: Int? = 400) -> PushFailure {
-        PushFailure(
+    func failure(_ status: Int? = 400) -> PushResult.Failure {
+        PushResult.Failure(
             operation: operation, record: record, code: .rejected, message: "no", status: status,
             retryAfter: .seconds(7), body: Array(#"{"error":"title"}"#.utf8))
     }
@@ -43,7 +43,8 @@ struct LuaSyncHookTests {
         #expect(try await enqueue("return decide.local_only()") == .localOnly())
         let both = "a:set('title', 'MILK') return decide.local_only()"
         #expect(try await enqueue(both) == .localOnly(changed))
-        let refusal = EnqueueRefusal("too short", code: "short", fields: ["title": "is short"], hookName: "probe")
+        let refusal = EnqueueDecision.Refusal(
+            "too short", code: "short", fields: ["title": "is short"], hookName: "probe")
         let line = "return decide.reject { code = 'short', message = 'too short', fields = { title = 'is short' } }"
         #expect(try await enqueue(line) == .reject(refusal))
     }

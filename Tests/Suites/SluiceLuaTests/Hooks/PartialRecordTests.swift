@@ -34,7 +34,7 @@ struct PartialRecordTests {
         if isNamed { decision["remove"] = ["note"] }
         let before = message { _ = try BeforePushVerdict.read(result(decision), operation, record, check) }
         #expect(before.contains("decide.change_action leaves out note") == !isNamed, "\(before)")
-        let failure = PushFailure(operation: operation, record: record, code: .rejected, message: "no")
+        let failure = PushResult.Failure(operation: operation, record: record, code: .rejected, message: "no")
         let after = message { _ = try PushErrorVerdict.read(result(decision), failure, check) }
         #expect(after.contains("decide.change_action leaves out note") == !isNamed, "\(after)")
     }
@@ -44,7 +44,7 @@ struct PartialRecordTests {
         var decision: JSON = ["decision": "cancel_and_update"]
         decision["record"] = ["id": "1", "version": "2", "title": "x"]
         if isNamed { decision["remove"] = ["note"] }
-        let failure = PushFailure(operation: operation, record: record, code: .rejected, message: "no")
+        let failure = PushResult.Failure(operation: operation, record: record, code: .rejected, message: "no")
         let found = message { _ = try PushErrorVerdict.read(result(decision), failure, check) }
         #expect(found.contains("decide.cancel_and_update leaves out note") == !isNamed, "\(found)")
     }

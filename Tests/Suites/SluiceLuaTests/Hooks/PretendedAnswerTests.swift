@@ -10,8 +10,8 @@ struct PretendedAnswerTests {
     let transport = ScriptedTransport([], otherwise: .json(200, #"{"id":"1","version":"2","title":"milk"}"#))
 
     /// A push of an update, as the engine sends it.
-    private var push: Request {
-        var request = Request.sample(
+    private var push: SyncRequest {
+        var request = SyncRequest.sample(
             .patch, "/tables/todos/1", body: ["id": "1", "title": "oat milk"],
             [("If-Match", #""1""#), ("Authorization", "Bearer a"), ("X-Plain", "1")], action: .update)
         request.context.source = .push
@@ -20,7 +20,8 @@ struct PretendedAnswerTests {
         return request
     }
 
-    private func send(_ hook: String, _ body: String, change: [String]) async throws -> (Response, [PluginDecision]) {
+    private func send(_ hook: String, _ body: String, change: [String]) async throws -> (SyncResponse, [PluginDecision])
+    {
         let text = PluginText(
             [hook], "return { \(hook) = function(a, b, c)\n\(body)\nend }",
             extra: ["permissions": ["change": JSON(change.map { JSON($0) })]])

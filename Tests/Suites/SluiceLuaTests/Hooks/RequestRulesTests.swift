@@ -9,7 +9,9 @@ import Testing
 struct RequestRulesTests {
     let transport = ScriptedTransport([], otherwise: .json(200, "{}"))
 
-    func send(_ body: String, permissions: JSON = .object, _ request: Request = .sample()) async throws -> Response {
+    func send(_ body: String, permissions: JSON = .object, _ request: SyncRequest = .sample()) async throws
+        -> SyncResponse
+    {
         let text = PluginText(
             ["request"], "return { request = function(req, ctx)\n\(body)\nend }", extra: ["permissions": permissions])
         return try await text.loaded().send(request, to: transport)
@@ -58,7 +60,7 @@ struct RequestRulesTests {
 
     @Test("a request that goes to another host leaves its credentials behind")
     func moved() async throws {
-        let request = Request.sample(
+        let request = SyncRequest.sample(
             .get, "/a", body: nil,
             [
                 ("Authorization", "Bearer hush"), ("X-Plain", "1"),
@@ -72,7 +74,8 @@ struct RequestRulesTests {
 
     @Test("credentials are not readable without a permission, and go on as they came")
     func credentials() async throws {
-        let request = Request.sample(.get, "/a", body: nil, [("Authorization", "Bearer hush"), ("X-ZUMO-AUTH", "t")])
+        let request = SyncRequest.sample(
+            .get, "/a", body: nil, [("Authorization", "Bearer hush"), ("X-ZUMO-AUTH", "t")])
         let read = "req.headers:set('X-Seen', tostring(req.headers:get('authorization')))"
         _ = try await send(read, request)
         _ = try await send(read, permissions: ["read_headers": ["Authorization"]], request)

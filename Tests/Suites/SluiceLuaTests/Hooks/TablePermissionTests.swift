@@ -34,7 +34,8 @@ struct TablePermissionTests {
             case "before_push": _ = try await plugins.syncHook.beforePush(operation, record: record)
             case "on_push_error":
                 _ = try await plugins.syncHook.onPushError(
-                    PushFailure(operation: operation, record: record, code: .rejected, message: "no", status: 400))
+                    PushResult.Failure(
+                        operation: operation, record: record, code: .rejected, message: "no", status: 400))
             case "on_conflict":
                 var server = record
                 server["title"] = "tea"

@@ -66,8 +66,8 @@ struct HostFunctionTests {
             ["request"],
             "return { request = function(req) req.headers:set('X-Signature', \(expression)) end }"
         ).loaded()
-        var request = Request.sample(.post, "/tables/todos", action: .insert)
-        request.body = Body(bytes: [0xFF, 0x00, 0x61])
+        var request = SyncRequest.sample(.post, "/tables/todos", action: .insert)
+        request.body = MessageBody(bytes: [0xFF, 0x00, 0x61])
         _ = try await plugins.send(request, to: transport)
         let sent = try #require(transport.requests.first)
         #expect(sent.head.headerFields[HTTPField.Name("X-Signature")!] == signature)

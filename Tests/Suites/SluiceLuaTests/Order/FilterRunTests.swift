@@ -13,7 +13,7 @@ struct FilterRunTests {
 
     private func link(
         _ name: String, _ band: FilterBand = .default, before: [String] = [], after: [String] = []
-    ) -> Placed<any Filter> {
+    ) -> Placed<any RequestFilter> {
         let tap = Tap { [trace] request, next in
             trace.add(request.head.headerFields[field("X-Probe")] == nil ? name : "\(name) after the plugin")
             return try await next(request)
@@ -21,7 +21,7 @@ struct FilterRunTests {
         return Placed(tap, placement: Placement(name, band: band, before: before, after: after))
     }
 
-    private func plugins(_ filters: [Placed<any Filter>]) async throws -> Plugins {
+    private func plugins(_ filters: [Placed<any RequestFilter>]) async throws -> Plugins {
         let text = PluginText(
             ["request"],
             """
@@ -49,12 +49,12 @@ struct FilterRunTests {
     @Test("a filter may answer itself, and may call next twice")
     func calls() async throws {
         let transport = ScriptedTransport(otherwise: .json(200, "{}"))
-        let twice = Placed<any Filter>(
+        let twice = Placed<any RequestFilter>(
             Tap { request, next in
                 _ = try await next(request)
                 return try await next(request)
             }, placement: Placement("a", before: ["probe"]))
-        let answer = Placed<any Filter>(Tap { _, _ in .json(207, "mine") }, placement: Placement("b"))
+        let answer = Placed<any RequestFilter>(Tap { _, _ in .json(207, "mine") }, placement: Placement("b"))
         let sent = try await plugins([twice, link("c", after: ["probe"])]).send(.sample(), to: transport)
         #expect(sent.status == 200 && transport.requests.count == 2)
         #expect(trace.all == ["c after the plugin", "c after the plugin"])
@@ -64,7 +64,7 @@ struct FilterRunTests {
 
     @Test("an error of a filter names its place")
     func errors() async throws {
-        let odd = Placed<any Filter>(Tap { _, _ in throw Odd() }, placement: Placement("com.example.odd"))
+        let odd = Placed<any RequestFilter>(Tap { _, _ in throw Odd() }, placement: Placement("com.example.odd"))
         let plugins = try await plugins([link("a"), odd])
         let error = await #expect(throws: SluiceError.self) {
             try await plugins.send(.sample(), to: ScriptedTransport())

@@ -118,9 +118,9 @@ struct MatchTests {
         let half = try Match(sample: 0.5)
         for id in 0..<100 {
             let key = half.matches(MatchSubject(sampleKey: "r\(id)"))
-            let request = Request(
+            let request = SyncRequest(
                 HTTPRequest(method: .patch, scheme: "https", authority: "h", path: "/x?\(id)"),
-                context: RequestContext(table: "t", recordID: "r\(id)", attempt: id))
+                context: SyncRequest.Context(table: "t", recordID: "r\(id)", attempt: id))
             #expect(half.matches(MatchSubject(request)) == key)
         }
     }

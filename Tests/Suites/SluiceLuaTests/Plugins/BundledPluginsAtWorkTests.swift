@@ -33,7 +33,7 @@ struct BundledPluginsAtWorkTests {
         }
 
         func push() async throws { _ = try await context.push() }
-        func pull() async throws { _ = try await context.pull(Query("t"), named: "all") }
+        func pull() async throws { _ = try await context.pull(TableQuery("t"), named: "all") }
         func waiting() async throws -> [TableOperation] { try await context.queue.operations() }
         func local(_ name: String, of id: String = "1") async throws -> JSON? { try await rows.lookup(id: id)?[name] }
         func remote(_ name: String, of id: String = "1") -> JSON? { server.rows("t")[RecordID(id)]?[name] }

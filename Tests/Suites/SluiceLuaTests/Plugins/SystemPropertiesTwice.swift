@@ -25,10 +25,10 @@ struct SystemPropertiesTwice {
 
     static let dialects: [Dialect] = [.azureV1, .azureV2, .azureV3, .datasync]
 
-    let builtIn: [any Filter]
+    let builtIn: [any RequestFilter]
     let plugins: Plugins
 
-    init(_ dialect: Dialect, _ selection: SystemPropertySelection) async throws {
+    init(_ dialect: Dialect, _ selection: SystemProperty.Selection) async throws {
         builtIn = [
             SystemProperties(dialect: dialect, selection: selection), LiftVersion(dialect: dialect),
             StripSystemProperties(dialect: dialect),
@@ -46,14 +46,15 @@ struct SystemPropertiesTwice {
     }
 
     /// The exchange by the filters, and by the plugin.
-    func outcomes(_ request: Request, _ response: Response) async -> (builtIn: Outcome, plugin: Outcome) {
+    func outcomes(_ request: SyncRequest, _ response: SyncResponse) async -> (builtIn: Outcome, plugin: Outcome) {
         (
             await Self.outcome(request, response, through: builtIn),
             await Self.outcome(request, response, through: [plugins.filter])
         )
     }
 
-    private static func outcome(_ request: Request, _ response: Response, through filters: [any Filter]) async
+    private static func outcome(_ request: SyncRequest, _ response: SyncResponse, through filters: [any RequestFilter])
+        async
         -> Outcome
     {
         let transport = ScriptedTransport([.answer(response)])
@@ -74,7 +75,7 @@ struct SystemPropertiesTwice {
     }
 
     /// The body's bytes if they are as they were; else its JSON with the names in order, since a script has none.
-    private static func text(_ body: Body, from original: Body) -> String {
+    private static func text(_ body: MessageBody, from original: MessageBody) -> String {
         if body.bytes == original.bytes { return String(decoding: body.bytes, as: UTF8.self) }
         guard let json = try? body.json else { return "changed: \(String(decoding: body.bytes, as: UTF8.self))" }
         return "changed: \(sorted(json))"

@@ -29,7 +29,7 @@ struct SystemPropertiesTwiceTests {
         let tables = (config["tables"]?.members ?? []).map { ($0.name.text, names($0.value) ?? []) }
         let twice = try await SystemPropertiesTwice(
             dialect,
-            SystemPropertySelection(
+            SystemProperty.Selection(
                 names(config["ask_for"]) ?? ["*"], tables: Dictionary(tables, uniquingKeysWith: { $1 })))
         let reply = json["host"]?["next"]?[0] ?? .object
         let (builtIn, plugin) = await twice.outcomes(
@@ -38,31 +38,31 @@ struct SystemPropertiesTwiceTests {
         #expect((json["expect"]?["error"] != nil) == (plugin.answer == nil))
     }
 
-    private func request(_ json: JSON) throws -> Request {
+    private func request(_ json: JSON) throws -> SyncRequest {
         let method = try #require(HTTPRequest.Method(json["method"]?.string ?? "GET"))
         var head = HTTPRequest(
             method: method, scheme: "https", authority: "example.net", path: json["path"]?.string ?? "/")
         fields(json["headers"], &head.headerFields)
-        let action = try #require(RequestContext.Action(rawValue: json["kind"]?.string ?? ""))
-        let source = try #require(RequestContext.Source(rawValue: json["source"]?.string ?? ""))
-        let context = RequestContext(
+        let action = try #require(SyncRequest.Context.Action(rawValue: json["kind"]?.string ?? ""))
+        let source = try #require(SyncRequest.Context.Source(rawValue: json["source"]?.string ?? ""))
+        let context = SyncRequest.Context(
             source: source, action: action, table: json["table"]?.string, version: json["version"]?.string)
-        return Request(head, body: body(json["body"]), context: context)
+        return SyncRequest(head, body: body(json["body"]), context: context)
     }
 
-    private func response(_ json: JSON) -> Response {
+    private func response(_ json: JSON) -> SyncResponse {
         var head = HTTPResponse(status: .init(code: Int(json["status"]?.int ?? 200)))
         fields(json["headers"], &head.headerFields)
-        return Response(head, body: body(json["body"]))
+        return SyncResponse(head, body: body(json["body"]))
     }
 
     private func fields(_ json: JSON?, _ fields: inout HTTPFields) {
         for (name, value) in json?.members ?? [] { HTTPField.Name(name.text).map { fields[$0] = value.string ?? "" } }
     }
 
-    private func body(_ json: JSON?) -> Body {
+    private func body(_ json: JSON?) -> MessageBody {
         guard let json, !json.isNull else { return .empty }
-        return json.string.map { Body(bytes: Array($0.utf8)) } ?? Body(bytes: json.bytes())
+        return json.string.map { MessageBody(bytes: Array($0.utf8)) } ?? MessageBody(bytes: json.bytes())
     }
 
     @Test("so is whatever else is sent and answered", arguments: [1, 2, 3, 4] as [UInt64])
@@ -70,7 +70,7 @@ struct SystemPropertiesTwiceTests {
         var chance = SeededGenerator(seed: seed)
         for dialect in SystemPropertiesTwice.dialects {
             for selection in [["*"], [], ["__version"], ["Version", "createdat"]] {
-                let twice = try await SystemPropertiesTwice(dialect, SystemPropertySelection(selection))
+                let twice = try await SystemPropertiesTwice(dialect, SystemProperty.Selection(selection))
                 for _ in 0..<60 {
                     let (request, response) = (Self.request(&chance), Self.response(&chance))
                     let (builtIn, plugin) = await twice.outcomes(request, response)
@@ -83,29 +83,29 @@ struct SystemPropertiesTwiceTests {
         }
     }
 
-    private static func request(_ chance: inout SeededGenerator) -> Request {
+    private static func request(_ chance: inout SeededGenerator) -> SyncRequest {
         let queries = [
             "", "?", "?a=b", "?a=b&", "?__systemProperties=__version", "?a=b&__SYSTEMproperties=deleted%2Cx&c=d",
         ]
         let methods: [HTTPRequest.Method] = [.get, .post, .patch, .put, .delete]
-        let actions = RequestContext.Action.allCases
+        let actions = SyncRequest.Context.Action.allCases
         let versions = [nil, "", "v", #"a"b"#, #"a\"b"#, "a b", "Grüße", "a\nb"]
         var head = HTTPRequest(
             method: pick(methods, &chance), scheme: "https", authority: "example.net",
             path: "/tables/t" + pick(queries, &chance))
         if pick([true, false, false, false], &chance) { head.headerFields[.ifMatch] = "*" }
-        var context = RequestContext(
+        var context = SyncRequest.Context(
             source: pick([.online, .push, .pull], &chance), action: pick(actions, &chance),
             table: pick(["t", "t", "t", nil], &chance), version: pick(versions, &chance))
         context.systemProperties = pick([nil, nil, nil, [], ["*"], ["__deleted"]], &chance)
-        return Request(head, body: Body(bytes: Array(bodyText(&chance).utf8)), context: context)
+        return SyncRequest(head, body: MessageBody(bytes: Array(bodyText(&chance).utf8)), context: context)
     }
 
-    private static func response(_ chance: inout SeededGenerator) -> Response {
+    private static func response(_ chance: inout SeededGenerator) -> SyncResponse {
         var head = HTTPResponse(status: .init(code: pick([200, 200, 201, 204, 304, 400, 409, 412, 500], &chance)))
         let tag = pick([nil, #""b""#, #"W/"17-x""#, #""b\"c""#, "b", #"""#, #""""#], &chance)
         if let tag { head.headerFields[.eTag] = tag }
-        return Response(head, body: Body(bytes: Array(bodyText(&chance).utf8)))
+        return SyncResponse(head, body: MessageBody(bytes: Array(bodyText(&chance).utf8)))
     }
 
     private static func bodyText(_ chance: inout SeededGenerator) -> String {

@@ -31,7 +31,7 @@ struct DecisionLogTests {
         """, extra: ["permissions": ["secrets": ["key"]]])
 
     private func ask(_ plugins: Plugins, _ path: String = "/tables/todos", body: JSON? = nil) async {
-        let request = Request.sample(
+        let request = SyncRequest.sample(
             .post, path, body: body, [("Authorization", "Bearer s3cr3t-value"), ("X-A", "s3cr3t-value")],
             action: .insert)
         _ = try? await plugins.send(request, to: transport)

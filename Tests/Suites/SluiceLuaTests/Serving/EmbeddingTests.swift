@@ -8,8 +8,10 @@ import Testing
 
 @Suite("Plugins in an application")
 struct EmbeddingTests {
-    struct RequestLog: Filter {
-        func handle(_ request: Request, next: Next) async throws -> Response { try await next(request) }
+    struct RequestLog: RequestFilter {
+        func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
+            try await next(request)
+        }
     }
 
     @Test("the page's Swift does what the page says")

@@ -103,11 +103,11 @@ struct ReloadTests {
 
     @Test("an exchange that has begun finds the plugins it began with, those too that it has not come to yet")
     func wholeExchange() async throws {
-        struct Gate: Filter {
+        struct Gate: RequestFilter {
             let came = AsyncStream<Void>.makeStream()
             let open = AsyncStream<Void>.makeStream()
 
-            func handle(_ request: Request, next: Next) async throws -> Response {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 came.continuation.yield()
                 for await _ in open.stream { break }
                 return try await next(request)

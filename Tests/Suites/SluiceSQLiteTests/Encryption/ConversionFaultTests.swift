@@ -19,7 +19,7 @@ struct ConversionFaultTests {
     private func records(_ path: String, _ encryption: StoreEncryption?) async throws -> [JSON]? {
         do {
             let store = try SQLiteStore(path: path, encryption: encryption, options: .init(readers: 1))
-            let records = try await store.read { try $0.records(matching: Query("t")) }
+            let records = try await store.read { try $0.records(matching: TableQuery("t")) }
             #expect(try await store.check() == [])
             try await store.close()
             return records

@@ -155,8 +155,8 @@ struct DamagedEncryptedStoreTests {
         #expect(try bytes(found.setAside) == content)
         let queue = try await SyncContext(store: store).queue.operations()
         #expect(queue.map(\.id) == found.operations.map(\.id))
-        #expect(try await store.read { try $0.count(matching: Query("todos")) } == 3)
-        #expect(try await store.read { try $0.count(matching: Query("other")) } == 0)
+        #expect(try await store.read { try $0.count(matching: TableQuery("todos")) } == 3)
+        #expect(try await store.read { try $0.count(matching: TableQuery("other")) } == 0)
         #expect(try await store.check() == [])
         try await store.close()
         // What takes its place is encrypted with the same key.

@@ -52,13 +52,13 @@ struct DamagedLogTests {
     private func found(_ encryption: StoreEncryption?) async throws -> [Int] {
         let (store, recovery) = try await SQLiteStore.openOrRecover(path: killed, encryption: encryption)
         #expect(recovery == nil, "what was committed before is whole")
-        let records = try await store.read { try $0.records(matching: Query("t")) }
+        let records = try await store.read { try $0.records(matching: TableQuery("t")) }
         #expect(try await store.check() == [])
         // Who goes on writes over what was damaged.
         try await store.write { try $0.put(["id": "new", "n": 0, "text": "y"], in: "t") }
         try await store.close()
         let again = try SQLiteStore(path: killed, encryption: encryption)
-        #expect(try await again.read { try $0.count(matching: Query("t")) } == records.count + 1)
+        #expect(try await again.read { try $0.count(matching: TableQuery("t")) } == records.count + 1)
         try await again.close()
         return (1...Self.transactions).map { number in records.count(where: { $0["n"]?.int == Int64(number) }) }
     }

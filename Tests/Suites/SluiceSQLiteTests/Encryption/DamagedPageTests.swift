@@ -45,7 +45,7 @@ struct DamagedPageTests {
                 do {
                     let found = try await damaged.read { try $0.record("1", in: "t") }
                     #expect(found == record, "page \(page)")
-                    let all = try await damaged.read { try $0.records(matching: Query("t")) }
+                    let all = try await damaged.read { try $0.records(matching: TableQuery("t")) }
                     #expect(all.count == 39 && all.contains(record), "page \(page)")
                 } catch {
                     refused += 1

@@ -35,7 +35,7 @@ struct EncryptedStoreTests {
 
     private func count(_ encryption: StoreEncryption?) async throws -> Int {
         let store = try SQLiteStore(path: path, encryption: encryption)
-        let count = try await store.read { try $0.count(matching: Query("t")) }
+        let count = try await store.read { try $0.count(matching: TableQuery("t")) }
         try await store.close()
         return count
     }
@@ -102,8 +102,8 @@ struct EncryptedStoreTests {
                 }
             }
         }
-        async let one = plain.read { try $0.records(matching: Query("t", filter: filter)) }
-        async let other = locked.read { try $0.records(matching: Query("t", filter: filter)) }
+        async let one = plain.read { try $0.records(matching: TableQuery("t", filter: filter)) }
+        async let other = locked.read { try $0.records(matching: TableQuery("t", filter: filter)) }
         let (found, foundToo) = try await (one, other)
         #expect(found == foundToo && found.count == 1)
         try await plain.close()
@@ -140,7 +140,7 @@ struct EncryptedStoreTests {
         #expect(refusal(.key(try .random())) == .storeKeyRefused)
         let two = try SQLiteStore(path: path, encryption: .key(key), options: .init(durability: .normal))
         try await two.write { try $0.put(["id": "2"], in: "t") }
-        #expect(try await one.read { try $0.count(matching: Query("t")) } == 2)
+        #expect(try await one.read { try $0.count(matching: TableQuery("t")) } == 2)
         try await one.close()
         try await two.close()
     }

@@ -74,11 +74,11 @@ struct EncryptedTracesTests {
                 try writer.put(
                     ["id": JSON("\(Self.canary) b\(number)"), "text": JSON(Self.canary + Self.canary)], in: "big")
             }
-            let sorted = Query("big", order: [.init("text", descending: true), .init("id")], top: 10)
+            let sorted = TableQuery("big", order: [.init("text", descending: true), .init("id")], top: 10)
             _ = try writer.records(matching: sorted)
             #expect(try self.finds() == [], "in a large transaction")
         }
-        try await store.write { _ = try $0.delete(matching: Query("big")) }
+        try await store.write { _ = try $0.delete(matching: TableQuery("big")) }
         try await store.vacuum()
         #expect(try finds() == [], "after a vacuum")
         try await store.close()

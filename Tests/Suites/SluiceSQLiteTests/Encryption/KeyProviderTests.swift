@@ -49,7 +49,7 @@ struct KeyProviderTests {
         try await store.write { try $0.put(["id": "1"], in: "t") }
         try await store.close()
         let again = try await SQLiteStore.open(path: path, options: .init(readers: 1), key: { key })
-        #expect(try await again.read { try $0.count(matching: Query("t")) } == 1)
+        #expect(try await again.read { try $0.count(matching: TableQuery("t")) } == 1)
         try await again.close()
         #expect(throws: SluiceError.self, "it is encrypted") { try SQLiteStore(path: path) }
     }
@@ -61,7 +61,7 @@ struct KeyProviderTests {
         try await store.write { try $0.put(["id": "1"], in: "t") }
         try await store.close()
         let again = try SQLiteStore(path: path, encryption: .passphrase(StorePassphrase("horse")))
-        #expect(try await again.read { try $0.count(matching: Query("t")) } == 1)
+        #expect(try await again.read { try $0.count(matching: TableQuery("t")) } == 1)
         try await again.close()
     }
 

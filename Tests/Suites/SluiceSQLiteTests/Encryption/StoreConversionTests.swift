@@ -33,7 +33,7 @@ struct StoreConversionTests {
 
     private func records(_ encryption: StoreEncryption?) async throws -> [JSON] {
         let store = try SQLiteStore(path: path, encryption: encryption)
-        let records = try await store.read { try $0.records(matching: Query("t")) }
+        let records = try await store.read { try $0.records(matching: TableQuery("t")) }
         try await store.close()
         return records
     }

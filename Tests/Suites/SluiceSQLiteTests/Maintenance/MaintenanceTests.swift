@@ -36,7 +36,7 @@ struct MaintenanceTests {
         for number in 0..<100 {
             try await store.write { try $0.put(["id": JSON("\(number)"), "text": text], in: "t") }
         }
-        _ = try await store.write { try $0.delete(matching: Query("t")) }
+        _ = try await store.write { try $0.delete(matching: TableQuery("t")) }
         let info = try await store.info()
         #expect(info.isEncrypted == isEncrypted && info.library.hasPrefix(isEncrypted ? "SQLCipher 4." : "SQLite 3."))
         #expect(info.format == 1 && !info.isReadableByOthers && info.path.hasSuffix("/store.db"))

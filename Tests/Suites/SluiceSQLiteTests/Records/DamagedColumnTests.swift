@@ -51,7 +51,7 @@ struct DamagedColumnTests {
         try SQLiteConnection(path: path).execute("UPDATE sluice_records SET base = \(text)")
         let error = await #expect(throws: SluiceError.self) {
             try await store.read { reader in
-                for record in try reader.records(matching: Query(RecordState.schema.name)) {
+                for record in try reader.records(matching: TableQuery(RecordState.schema.name)) {
                     _ = try RecordState(record: record)
                 }
             }

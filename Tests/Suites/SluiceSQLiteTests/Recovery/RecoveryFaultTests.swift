@@ -48,7 +48,7 @@ struct RecoveryFaultTests {
     private func rescued(_ options: SQLiteStore.Options = .init()) async throws -> Int {
         let (store, _) = try await SQLiteStore.openOrRecover(path: path, options: options)
         defer { Task { try? await store.close() } }
-        let count = try await store.read { try $0.count(matching: Query(TableOperation.schema.name)) }
+        let count = try await store.read { try $0.count(matching: TableQuery(TableOperation.schema.name)) }
         try await store.close()
         return count
     }
@@ -94,7 +94,7 @@ struct RecoveryFaultTests {
         try? FileManager.default.removeItem(atPath: path + "-wal")
         try Data("the log".utf8).write(to: URL(filePath: path + "-wal"))
         let store = try SQLiteStore(path: path)
-        #expect(try await store.read { try $0.count(matching: Query(TableOperation.schema.name)) } == 3)
+        #expect(try await store.read { try $0.count(matching: TableQuery(TableOperation.schema.name)) } == 3)
         try await store.close()
         #expect(FileManager.default.contents(atPath: folder.file(aside) + "-wal") == Data("the log".utf8))
     }

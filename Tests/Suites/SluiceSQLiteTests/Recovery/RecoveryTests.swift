@@ -250,7 +250,7 @@ struct RecoveryTests {
         try write(content, path)
         let (recoveredStore, recovery) = try await SQLiteStore.openOrRecover(path: path)
         #expect(recovery?.isQueueWhole == false)
-        #expect(try await recoveredStore.read { try $0.count(matching: Query("sluice_audit")) } == 3)
+        #expect(try await recoveredStore.read { try $0.count(matching: TableQuery("sluice_audit")) } == 3)
         try await recoveredStore.close()
     }
 

@@ -31,7 +31,7 @@ struct SQLRefusalTests {
             let fixture = try await SQLFixture(place)
             let error = try #require(await fixture.refusal(text), "\(text)")
             #expect(error.code == .invalidQuery, "\(text): \(error)")
-            let films = try await fixture.store.read { try $0.records(matching: Query("films")) }
+            let films = try await fixture.store.read { try $0.records(matching: TableQuery("films")) }
             #expect(films.map { $0["title"] } == ["Alien", "Brazil"])
             #expect(try await fixture.store.read { try $0.tables().count } == 4)
             try await fixture.store.write { try $0.put(["id": "f3"], in: "films") }

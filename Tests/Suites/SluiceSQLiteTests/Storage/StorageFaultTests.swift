@@ -38,7 +38,7 @@ struct StorageFaultTests {
                 let found = folder.file("\(durability)-\(unsynced).db")
                 try faults.saveSurvivors(of: path, to: found, unsynced)
                 let survivor = try SQLiteStore(path: found)
-                let count = try await survivor.read { try $0.count(matching: Query("t")) }
+                let count = try await survivor.read { try $0.count(matching: TableQuery("t")) }
                 #expect(count == (unsynced == .kept ? 1 : expected), "\(durability) \(unsynced)")
                 try await survivor.close()
             }
@@ -63,7 +63,7 @@ struct StorageFaultTests {
             #expect(faults.fired > 0)
             faults.heal()
             try await store.write { try $0.put(["id": "3"], in: "t") }
-            let ids = try await store.read { try $0.records(matching: Query("t")).map { $0["id"] } }
+            let ids = try await store.read { try $0.records(matching: TableQuery("t")).map { $0["id"] } }
             #expect(ids == ["1", "3"], "\(fault)")
             try await store.close()
         }

@@ -14,7 +14,7 @@ struct BrokenTransactionTests {
 
     private func ids(_ path: String) async throws -> [String] {
         let store = try SQLiteStore(path: path)
-        let ids = try await store.read { try $0.records(matching: Query("t")).compactMap { $0["id"]?.string } }
+        let ids = try await store.read { try $0.records(matching: TableQuery("t")).compactMap { $0["id"]?.string } }
         try await store.close()
         return ids
     }
@@ -30,7 +30,7 @@ struct BrokenTransactionTests {
                 if goesOn {
                     try? writer.put(["id": "later"], in: "t")
                     _ = try? writer.delete(["0"], from: "t")
-                    let seen = try? writer.count(matching: Query("t"))
+                    let seen = try? writer.count(matching: TableQuery("t"))
                     #expect(seen == nil)
                 }
             }

@@ -42,7 +42,7 @@ struct HardLinkTests {
         #expect(throws: SluiceError.self) { try SQLiteStore(path: other) }
         try FileManager.default.removeItem(atPath: other)
         try await store.write { try $0.put(["id": "3"], in: "t") }
-        #expect(try await store.read { try $0.count(matching: Query("t")) } == 2)
+        #expect(try await store.read { try $0.count(matching: TableQuery("t")) } == 2)
         try await store.close()
     }
 
@@ -67,7 +67,7 @@ struct HardLinkTests {
         try await store.write { try $0.put(["id": "2"], in: "t") }
         try await store.close()
         let again = try SQLiteStore(path: path)
-        #expect(try await again.read { try $0.count(matching: Query("t")) } == 2)
+        #expect(try await again.read { try $0.count(matching: TableQuery("t")) } == 2)
         try await again.close()
     }
 }

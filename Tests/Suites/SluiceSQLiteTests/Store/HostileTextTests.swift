@@ -27,21 +27,21 @@ struct HostileTextTests {
             try await store.define([schema])
             try await store.write { writer in for record in records { try writer.put(record, in: name) } }
             for text in HostileText.all {
-                let query = Query(
+                let query = TableQuery(
                     name, filter: .binary(.eq, .column(column), .literal(.string(text))),
                     order: [.init(column, descending: true), .init("n")], select: ["id", column])
-                let expected = try QueryEvaluator(query, schema: schema).apply(to: records)
+                let expected = try TableQuery.Evaluator(query, schema: schema).apply(to: records)
                 #expect(expected.count == 1)
                 #expect(try await store.read { try $0.records(matching: query) } == expected, "\(name) eq \(text)")
             }
         }
         for name in tables {
-            let all = try await store.read { try $0.records(matching: Query(name)) }
+            let all = try await store.read { try $0.records(matching: TableQuery(name)) }
             #expect(Set(all) == Set(records), "\(name)")
         }
         try await store.write { writer in for name in tables { try writer.delete(["' OR 1=1 --", "%"], from: name) } }
         for name in tables {
-            #expect(try await store.read { try $0.count(matching: Query(name)) } == records.count - 1, "\(name)")
+            #expect(try await store.read { try $0.count(matching: TableQuery(name)) } == records.count - 1, "\(name)")
         }
         try await store.close()
     }
@@ -61,11 +61,11 @@ struct HostileTextTests {
                     .call(.contains, [.column(column), literal]), .call(.startswith, [.column(column), literal]),
                     .binary(.eq, .call(.concat, [.column(column), literal]), .literal(.string(text + text))),
                     .membership(.column(column), [.string(text), .null]),
-                    .binary(.gt, .call(.indexof, [.column(column), literal]), .literal(.number(JSONNumber(0)))),
+                    .binary(.gt, .call(.indexof, [.column(column), literal]), .literal(.number(JSON.Number(0)))),
                 ]
                 for filter in filters {
-                    let query = Query("t", filter: filter)
-                    let expected = try QueryEvaluator(query, schema: schema).apply(to: records)
+                    let query = TableQuery("t", filter: filter)
+                    let expected = try TableQuery.Evaluator(query, schema: schema).apply(to: records)
                     let found = try await store.read { try $0.records(matching: query) }
                     #expect(found == expected, "\(filter)")
                 }

@@ -85,7 +85,7 @@ struct ReplacedFileTests {
     private func ids(_ path: String, _ encryption: StoreEncryption?) async throws -> [String] {
         let store = try SQLiteStore(path: path, encryption: encryption)
         #expect(try await store.check() == [])
-        let ids = try await store.read { try $0.records(matching: Query("t")).compactMap { $0["id"]?.string } }
+        let ids = try await store.read { try $0.records(matching: TableQuery("t")).compactMap { $0["id"]?.string } }
         try await store.close()
         return ids.sorted()
     }

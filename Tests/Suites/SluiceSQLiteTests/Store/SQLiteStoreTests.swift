@@ -70,7 +70,7 @@ struct SQLiteStoreTests {
             try await store.write { try $0.put(["id": "2"], in: "t") }
         }
         #expect(error?.code == .storeBusy)
-        #expect(try await store.read { try $0.count(matching: Query("t")) } == 1)
+        #expect(try await store.read { try $0.count(matching: TableQuery("t")) } == 1)
         try other.execute("ROLLBACK")
         // The other store's time was not over.
         try await waiting.value
@@ -93,7 +93,7 @@ struct SQLiteStoreTests {
         }
         #expect(error?.code == .storeFull)
         try await store.write { try $0.put(["id": "3"], in: "t") }
-        let ids = try await store.read { try $0.records(matching: Query("t")).map { $0["id"] } }
+        let ids = try await store.read { try $0.records(matching: TableQuery("t")).map { $0["id"] } }
         #expect(ids == ["1", "3"])
         try await store.close()
     }
@@ -174,7 +174,7 @@ struct SQLiteStoreTests {
         try await first.write { try $0.put(["id": "1"], in: "t") }
         let second = try SQLiteStore(path: file)
         try await second.write { try $0.put(["id": "2"], in: "t") }
-        #expect(try await first.read { try $0.count(matching: Query("t")) } == 2)
+        #expect(try await first.read { try $0.count(matching: TableQuery("t")) } == 2)
         try await first.close()
         try await second.close()
         let locks = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix("-lock") }

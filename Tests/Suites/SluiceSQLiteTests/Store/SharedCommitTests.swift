@@ -49,7 +49,7 @@ struct SharedCommitTests {
             return outcomes
         }
         #expect(outcomes.allSatisfy { $0.value == ($0.key % 7 != 3) })
-        let count = try await store.read { try $0.count(matching: Query("things")) }
+        let count = try await store.read { try $0.count(matching: TableQuery("things")) }
         #expect(count == outcomes.values.filter { $0 }.count)
         #expect(try await store.read { try $0.tables().map(\.name) } == ["things"])
         try await store.close()
@@ -79,7 +79,7 @@ struct SharedCommitTests {
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
         #expect(failed == 1, "only the one that is too large")
-        #expect(try await store.read { try $0.count(matching: Query("things")) } == 19)
+        #expect(try await store.read { try $0.count(matching: TableQuery("things")) } == 19)
         try await store.close()
     }
 }

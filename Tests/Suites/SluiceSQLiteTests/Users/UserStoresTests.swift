@@ -33,7 +33,7 @@ struct UserStoresTests {
         let bens = try await users.signIn("ben", with: .key(ben))
         #expect(await users.user == "ben")
         await #expect(throws: SluiceError.self) { try await annas.read { _ in } }
-        #expect(try await bens.read { try $0.count(matching: Query("todos")) } == 0)
+        #expect(try await bens.read { try $0.count(matching: TableQuery("todos")) } == 0)
         let error = await #expect(throws: SluiceError.self) { _ = try await users.signIn("anna", with: .key(ben)) }
         #expect(error?.code == .storeKeyRefused)
         #expect(await users.user == nil, "nobody is signed in now")
@@ -51,7 +51,7 @@ struct UserStoresTests {
         #expect(try await second.hasStore(of: "anna / ../é"))
         #expect(try await !second.hasStore(of: "anna"))
         let store = try await second.signIn("anna / ../é", with: .passphrase(StorePassphrase("correct horse")))
-        #expect(try await store.read { try $0.count(matching: Query("todos")) } == 1)
+        #expect(try await store.read { try $0.count(matching: TableQuery("todos")) } == 1)
         try await second.seal()
         #expect(try files().allSatisfy { !$0.contains("anna") })
         for file in try files() {
@@ -92,7 +92,7 @@ struct UserStoresTests {
         let missing = #expect(throws: SluiceError.self) { try UserSalt.key(.key(anna), beside: alone) }
         #expect(missing?.code == .storeCorrupt)
         let opened = try SQLiteStore(path: copy, encryption: .key(UserSalt.key(.key(anna), beside: copy)))
-        #expect(try await opened.read { try $0.count(matching: Query("todos")) } == 1)
+        #expect(try await opened.read { try $0.count(matching: TableQuery("todos")) } == 1)
         try await opened.close()
         // Nor does it open a copy in the place of her new store.
         _ = try await users.signIn("anna", with: .key(anna))
@@ -138,7 +138,7 @@ struct UserStoresTests {
         #expect(try files().filter { !$0.hasSuffix("-lease") }.sorted() == before.filter { !$0.hasSuffix("-lease") })
         try FileManager.default.moveItem(atPath: away, toPath: salt)
         let store = try await second.signIn("anna", with: .key(anna))
-        #expect(try await store.read { try $0.count(matching: Query("todos")) } == 1)
+        #expect(try await store.read { try $0.count(matching: TableQuery("todos")) } == 1)
         // Without a store there is nothing to lose.
         try await second.signOut("anna", unsent: .discard)
         try FileManager.default.removeItem(atPath: salt)
@@ -234,7 +234,7 @@ struct UserStoresTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         var open = 0
-        for store in stores where (try? await store.read { try $0.count(matching: Query("todos")) }) != nil {
+        for store in stores where (try? await store.read { try $0.count(matching: TableQuery("todos")) }) != nil {
             open += 1
         }
         #expect(open == 1)
@@ -284,7 +284,7 @@ struct UserStoresTests {
         try Data(count: 32).write(to: URL(fileURLWithPath: salt))
         #expect(try await !users.hasStore(of: "anna"))
         let store = try await users.signIn("anna", with: .key(anna))
-        #expect(try await store.read { try $0.count(matching: Query("todos")) } == 0)
+        #expect(try await store.read { try $0.count(matching: TableQuery("todos")) } == 0)
         try await users.seal()
     }
 }

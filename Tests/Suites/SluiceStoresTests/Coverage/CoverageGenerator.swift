@@ -42,8 +42,8 @@ struct CoverageGenerator {
 
     private mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
     private mutating func pick<T>(_ choices: [T]) -> T { choices[below(choices.count)] }
-    private mutating func number() -> QueryLiteral { .number(JSONNumber(Int64(1 + below(4)))) }
-    private mutating func text() -> QueryLiteral { .string(pick(["a", "ab", "b", "ba"])) }
+    private mutating func number() -> TableQuery.Literal { .number(JSON.Number(Int64(1 + below(4)))) }
+    private mutating func text() -> TableQuery.Literal { .string(pick(["a", "ab", "b", "ba"])) }
 
     private mutating func atom() -> QueryExpression {
         let comparison = pick([QueryExpression.BinaryOperator.eq, .ne, .gt, .ge, .lt, .le])
@@ -68,9 +68,9 @@ struct CoverageGenerator {
         }
     }
 
-    private mutating func selection() -> [SelectItem] {
+    private mutating func selection() -> [ODataOptions.SelectItem] {
         let names: [[PropertyName]] = [[], [], [], ["x", "s"], ["x"], ["s", "y"], ["x", "s", "y"]]
-        return pick(names).map { SelectItem($0) }
+        return pick(names).map { ODataOptions.SelectItem($0) }
     }
 
     /// Up to three defining requests, and a request that is often a part of one of them.
@@ -97,9 +97,9 @@ struct CoverageGenerator {
     func store(_ defining: [DefiningRequest]) throws -> [JSON] {
         var store: [String: JSON] = [:]
         for request in defining {
-            let query = Query("t", filter: request.options.filter, top: request.options.top)
+            let query = TableQuery("t", filter: request.options.filter, top: request.options.top)
             let names = request.options.select.compactMap(\.name)
-            for record in try QueryEvaluator(query, schema: schema).apply(to: records) {
+            for record in try TableQuery.Evaluator(query, schema: schema).apply(to: records) {
                 let id = record["id"]?.string ?? ""
                 let part =
                     names.isEmpty
@@ -115,9 +115,9 @@ struct CoverageGenerator {
 
     /// The answer to a request from those records.
     func answer(_ request: ODataOptions, from records: [JSON]) throws -> [JSON] {
-        let query = Query(
+        let query = TableQuery(
             "t", filter: request.filter, order: request.order, top: request.top,
             select: request.select.compactMap(\.name))
-        return try QueryEvaluator(query, schema: schema).apply(to: records)
+        return try TableQuery.Evaluator(query, schema: schema).apply(to: records)
     }
 }

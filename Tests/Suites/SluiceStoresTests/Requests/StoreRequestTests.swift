@@ -69,7 +69,8 @@ import Testing
 
     @Test("a query is the same request as its address")
     func query() throws {
-        var query = Query("Agencies", order: [.init("Rank")], skip: 2, top: 3, select: ["Rank"], includesCount: true)
+        var query = TableQuery(
+            "Agencies", order: [.init("Rank")], skip: 2, top: 3, select: ["Rank"], includesCount: true)
         query.filter = try QueryExpression(odata: "Country eq 'US'")
         let address = "Agencies?$filter=Country eq 'US'&$orderby=Rank&$skip=2&$top=3&$select=Rank&$count=true"
         #expect(try StoreRequest(query) == StoreRequest(odata: address))

@@ -107,7 +107,7 @@ import Testing
         for name in ["Agencies", "Bookings", "People"] { try await fixture.fill(name, name) }
         fixture.server.onRequest { request in
             guard request.head.method == .post, (try? request.body.json)?["City"] == "nowhere" else { return .none }
-            return .answer(Response(.init(status: .init(code: 422))))
+            return .answer(SyncResponse(.init(status: .init(code: 422))))
         }
         try await fixture.offline.create(
             ["id": "new", "City": "nowhere", "Bookings": [["id": "b-8", "Price": 7], ["@id": "Bookings('b-4')"]]],
@@ -184,7 +184,7 @@ import Testing
         #expect(try await fixture.offline.errors.all().map(\.status) == [412])
     }
 
-    struct Agency: TableRecord {
+    struct Agency: SyncRecord {
         static let tableName = "Agencies"
         var id: String?
         var country: String?
@@ -203,7 +203,7 @@ import Testing
         try await fixture.fill("all", "Agencies")
         for store in [fixture.online, fixture.offline, fixture.store] as [any DataStore] {
             let table = store.table(Agency.self)
-            let (high, _) = try await table.read(Query("").where(column("Rank") > 5).sorted(by: "Rank"))
+            let (high, _) = try await table.read(TableQuery("").where(column("Rank") > 5).sorted(by: "Rank"))
             #expect(high.map(\.rank) == [6, 7])
             let made = try await table.create(Agency(id: "fr-\(type(of: store))", country: "FR", rank: 1))
             let id = try #require(made.id)

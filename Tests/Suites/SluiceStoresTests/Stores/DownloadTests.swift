@@ -203,7 +203,7 @@ import Testing
         try await fixture.define("agencies", "Agencies")
         fixture.server.onRequest { request in
             guard (request.head.path ?? "").contains("/Agencies") else { return .none }
-            return .answer(Response(.init(status: .init(code: 404))))
+            return .answer(SyncResponse(.init(status: .init(code: 404))))
         }
         #expect(await code { try await fixture.offline.download() } == .notFound)
         fixture.store.mode = .offline
@@ -218,15 +218,16 @@ import Testing
         let fixture = try await StoresFixture()
         try await fixture.fill("all", "Agencies")
         #expect(try await fixture.ask("Agencies", from: fixture.offline).source == .localComplete)
-        try await fixture.context.purge(Query("Agencies"))
+        try await fixture.context.purge(TableQuery("Agencies"))
         #expect(try await fixture.ask("Agencies", from: fixture.offline) == Answer([], .localPartial))
         try await fixture.offline.download()
         #expect(try await fixture.ask("Agencies", from: fixture.offline).source == .localComplete)
         // A row without an id is set aside.
         fixture.server.onRequest { _ in
             .answer(
-                Response(
-                    .init(status: .ok), body: Body(json: [["Country": "US", "updatedAt": "2099-01-01T00:00:00Z"]])))
+                SyncResponse(
+                    .init(status: .ok),
+                    body: MessageBody(json: [["Country": "US", "updatedAt": "2099-01-01T00:00:00Z"]])))
         }
         _ = try? await fixture.offline.download()
         let quarantined = try await fixture.context.quarantine(table: "Agencies").count
@@ -341,7 +342,7 @@ import Testing
             try await fixture.fill(name, name)
             #expect(try await fixture.ask(name, from: fixture.offline) == Answer([], .localComplete))
         }
-        try await fixture.context.purge(Query("None"))
+        try await fixture.context.purge(TableQuery("None"))
         #expect(try await fixture.ask("None", from: fixture.offline).source == .localPartial)
     }
 
@@ -357,7 +358,7 @@ import Testing
                 == Answer(["cn-1", "cn-2"], .localComplete))
         try await fixture.offline.download()
         #expect(try await fixture.ask("Agencies", from: fixture.offline).source == .localComplete)
-        try await fixture.context.purge(Query("Agencies"))
+        try await fixture.context.purge(TableQuery("Agencies"))
         #expect(try await fixture.ask("Agencies", from: fixture.offline).source == .localPartial)
     }
 

@@ -18,10 +18,11 @@ import Testing
             guard request.head.method != .get, let path = request.head.path else { return .none }
             if path.contains("us-1"), let body = try? request.body.json, body["City"] == "nowhere" {
                 let refusal = #"{"error":"there is no such city"}"#
-                return .answer(Response(.init(status: .init(code: 422)), body: Body(bytes: Array(refusal.utf8))))
+                return .answer(
+                    SyncResponse(.init(status: .init(code: 422)), body: MessageBody(bytes: Array(refusal.utf8))))
             }
             if path.contains("us-3"), request.head.method == .delete {
-                return .answer(Response(.init(status: .forbidden)))
+                return .answer(SyncResponse(.init(status: .forbidden)))
             }
             return .none
         }

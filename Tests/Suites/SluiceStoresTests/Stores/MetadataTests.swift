@@ -122,7 +122,7 @@ import Testing
         #expect(try await ServiceFixture.client(.v2, transport).metadata(keptIn: local) == old)
         // A service that answers, and refuses, is not away.
         transport.isUp = true
-        transport.onRequest { _ in Response(.init(status: .forbidden)) }
+        transport.onRequest { _ in SyncResponse(.init(status: .forbidden)) }
         #expect(await code { try await client.metadata(keptIn: local) } == .forbidden)
     }
 

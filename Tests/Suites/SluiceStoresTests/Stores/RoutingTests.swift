@@ -225,7 +225,7 @@ import Testing
         fixture.server.onRequest { request in
             guard (request.head.path ?? "").hasPrefix("/api/") else { return .none }
             asked.add("\(request.head.method) \((request.head.path ?? "").replacing("%27", with: "'"))")
-            return .answer(Response(.init(status: .ok), body: Body(json: ["nearest": "us-1"])))
+            return .answer(SyncResponse(.init(status: .ok), body: MessageBody(json: ["nearest": "us-1"])))
         }
         let online = OnlineStore(
             client: fixture.online.client, tables: StoresFixture.tables, operations: ["nearest", "approve"])
@@ -255,7 +255,7 @@ import Testing
         let fixture = try await StoresFixture()
         try await fixture.fill("us", "Agencies?$filter=Country eq 'US'")
         for (status, expected) in [(503, SluiceError.Code.notCovered), (401, .unauthorized), (500, .serverFailure)] {
-            fixture.server.onRequest { _ in .answer(Response(.init(status: .init(code: status)))) }
+            fixture.server.onRequest { _ in .answer(SyncResponse(.init(status: .init(code: status)))) }
             #expect(await code { try await fixture.store.read("Agencies?$filter=City eq 'Beijing'") } == expected)
         }
     }

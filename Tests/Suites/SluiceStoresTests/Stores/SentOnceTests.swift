@@ -268,9 +268,9 @@ import Testing
         let service: AssigningService
         let status: Int
 
-        func send(_ request: Request) async throws -> Response {
+        func send(_ request: SyncRequest) async throws -> SyncResponse {
             guard request.head.path?.hasSuffix("$batch") == true else { return try await service.send(request) }
-            return Response(HTTPResponse(status: .init(code: status)))
+            return SyncResponse(HTTPResponse(status: .init(code: status)))
         }
     }
 

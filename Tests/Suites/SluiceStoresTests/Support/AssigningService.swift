@@ -14,7 +14,7 @@ final class AssigningService: Transport {
         var fault: Fault?
         var requestIDs: [String] = []
         /// The answers to requests that had an id; nil where none is remembered.
-        var remembered: [String: Response]?
+        var remembered: [String: SyncResponse]?
     }
 
     /// What happens to the next creation of an order.
@@ -41,11 +41,11 @@ final class AssigningService: Transport {
     func next(_ fault: Fault) { state.withLock { $0.fault = fault } }
     func clear() { state.withLock { $0.log = [] } }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         let path = PercentEncoded.text(request.head.path ?? "").dropFirst("/svc/".count)
         let body = request.body.isEmpty ? JSON.null : try request.body.json
         let id = HTTPField.Name("Repeatability-Request-ID").flatMap { request.head.headerFields[$0] } ?? ""
-        let answer = state.withLock { state -> Response? in
+        let answer = state.withLock { state -> SyncResponse? in
             if request.head.method == .post, path == "Orders" { state.requestIDs.append(id) }
             if let known = state.remembered?[id] { return known }
             let isLost = state.fault == .loseAnswer
@@ -62,7 +62,7 @@ final class AssigningService: Transport {
 }
 
 extension AssigningService.State {
-    fileprivate mutating func answer(_ method: HTTPRequest.Method, _ path: String, _ body: JSON) -> Response? {
+    fileprivate mutating func answer(_ method: HTTPRequest.Method, _ path: String, _ body: JSON) -> SyncResponse? {
         let isOrders = path.hasPrefix("Orders")
         guard isOrders || path.hasPrefix("Items") else { return Self.json(404, .object) }
         if method == .get { return list(isOrders ? orders : items, path) }
@@ -84,7 +84,7 @@ extension AssigningService.State {
             row["Number"] = JSON(number)
             orders.append(row)
             if case .doneBut(let status, let hasID)? = fault {
-                var answer = Response(.init(status: .init(code: status)))
+                var answer = SyncResponse(.init(status: .init(code: status)))
                 if hasID { answer.head.headerFields[.location] = "http://other.test/x/Orders(\(number))" }
                 return answer
             }
@@ -97,7 +97,7 @@ extension AssigningService.State {
             }
             if method == .delete {
                 orders.remove(at: index)
-                return Response(.init(status: .noContent))
+                return SyncResponse(.init(status: .noContent))
             }
             for (name, value) in row.members ?? [] { orders[index][name] = value }
             return Self.json(200, orders[index])
@@ -115,7 +115,7 @@ extension AssigningService.State {
         return Self.json(201, row)
     }
 
-    private func list(_ rows: [JSON], _ path: String) -> Response {
+    private func list(_ rows: [JSON], _ path: String) -> SyncResponse {
         if let filter = path.firstRange(of: "$filter=(Ref eq '") {
             let id = path[filter.upperBound...].prefix { $0 != "'" }
             return Self.json(200, ["value": JSON(rows.filter { $0["Ref"]?.string == String(id) })])
@@ -133,8 +133,8 @@ extension AssigningService.State {
         return Self.json(200, ["value": JSON(path.contains(" gt ") || path.contains("$skip=") ? [] : rows)])
     }
 
-    private static func json(_ status: Int, _ document: JSON) -> Response {
-        Response(.init(status: .init(code: status)), body: Body(json: document))
+    private static func json(_ status: Int, _ document: JSON) -> SyncResponse {
+        SyncResponse(.init(status: .init(code: status)), body: MessageBody(json: document))
     }
 }
 

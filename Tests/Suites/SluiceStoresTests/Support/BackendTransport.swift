@@ -7,7 +7,7 @@ import Synchronization
 struct BackendTransport: Transport {
     let backend: Backend
 
-    func send(_ request: Request) async throws -> Response { await backend.respond(to: request) }
+    func send(_ request: SyncRequest) async throws -> SyncResponse { await backend.respond(to: request) }
 }
 
 /// Requests to a backend that may be exchanged for another, with a network that may be down, and a list of what was asked.
@@ -15,8 +15,8 @@ final class SwitchedTransport: Transport {
     private struct State {
         var backend: Backend?
         var isUp = true
-        var requests: [Request] = []
-        var hook: (@Sendable (Request) -> Response?)?
+        var requests: [SyncRequest] = []
+        var hook: (@Sendable (SyncRequest) -> SyncResponse?)?
     }
     private let state = Mutex(State())
 
@@ -33,14 +33,14 @@ final class SwitchedTransport: Transport {
         set { state.withLock { $0.isUp = newValue } }
     }
     /// What was asked since the list was cleared.
-    var requests: [Request] { state.withLock { $0.requests } }
+    var requests: [SyncRequest] { state.withLock { $0.requests } }
     /// The methods and paths of what was asked.
     var calls: [String] { requests.map { "\($0.head.method) \($0.head.path ?? "")" } }
     func clear() { state.withLock { $0.requests = [] } }
     /// Has a function answer what it has an answer to.
-    func onRequest(_ hook: (@Sendable (Request) -> Response?)?) { state.withLock { $0.hook = hook } }
+    func onRequest(_ hook: (@Sendable (SyncRequest) -> SyncResponse?)?) { state.withLock { $0.hook = hook } }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         let (backend, isUp, hook) = state.withLock { state in
             state.requests.append(request)
             return (state.backend, state.isUp, state.hook)

@@ -14,7 +14,7 @@ final class PausingTransport: Transport {
         set { step.withLock { $0 = newValue } }
     }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         let answer = try await inner.send(request)
         guard request.head.method != .get else { return answer }
         let step = step.withLock { step in

@@ -72,7 +72,7 @@ struct RequestGenerator {
         case 0, 1:
             let number = isShops ? 1 + below(5) : pick([5, 10, 20, 30])
             return .binary(
-                comparison, .column(isShops ? "Rank" : "Price"), .literal(.number(JSONNumber(Int64(number)))))
+                comparison, .column(isShops ? "Rank" : "Price"), .literal(.number(JSON.Number(Int64(number)))))
         case 2, 3:
             let text = isShops ? pick(["US", "CN", "DE"]) : pick(["a", "ab", "b"])
             return .binary(comparison, .column(isShops ? "Country" : "Kind"), .literal(.string(text)))
@@ -107,7 +107,7 @@ struct RequestGenerator {
             let table = index == 0 ? "Shops" : pick(["Shops", "Orders"])
             var options = ODataOptions()
             if below(5) > 0 { options.filter = filter(table, 1) }
-            if below(3) == 0 { options.expand = [ExpandItem(table == "Shops" ? "Orders" : "Shop")] }
+            if below(3) == 0 { options.expand = [ODataOptions.ExpandItem(table == "Shops" ? "Orders" : "Shop")] }
             known[table] = options.filter ?? known[table]
             return DefiningRequest("d\(index)", of: table, options)
         }
@@ -161,10 +161,10 @@ struct RequestGenerator {
         if below(5) == 0 { options.count = true }
         if below(4) == 0 {
             let names: [PropertyName] = table == "Shops" ? ["Rank", "Country"] : ["Price", "ShopID"]
-            options.select = names.prefix(1 + below(2)).map { SelectItem($0) }
+            options.select = names.prefix(1 + below(2)).map { ODataOptions.SelectItem($0) }
         }
         if below(4) == 0 {
-            var item = ExpandItem(table == "Shops" ? "Orders" : "Shop")
+            var item = ODataOptions.ExpandItem(table == "Shops" ? "Orders" : "Shop")
             if below(2) == 0 { item.options.filter = filter(table == "Shops" ? "Orders" : "Shops", 0) }
             if table == "Shops", below(3) == 0 { item.options.top = 2 }
             options.expand = [item]
@@ -196,9 +196,9 @@ struct RequestGenerator {
         guard let all else { return nil }
         func rows(_ name: String) -> [JSON] { Array(data[name, default: [:]].values) }
         let schema = tables.first { $0.name == table }
-        let query = Query(
+        let query = TableQuery(
             table, filter: options.filter, order: options.order, skip: options.skip ?? 0, top: options.top)
-        let evaluator = try QueryEvaluator(query, schema: schema)
+        let evaluator = try TableQuery.Evaluator(query, schema: schema)
         var records = evaluator.apply(to: all)
         let names = Set(options.select.compactMap(\.name) + ["id"])
         records = try records.map { record in
@@ -211,8 +211,8 @@ struct RequestGenerator {
                 let linked = rows(other).filter { row in
                     isMany ? row["ShopID"] == record["id"] : row["id"] == record["ShopID"]
                 }
-                let inner = Query(other, filter: item.options.filter, top: item.options.top)
-                let found = try QueryEvaluator(inner, schema: tables.first { $0.name == other }).apply(to: linked)
+                let inner = TableQuery(other, filter: item.options.filter, top: item.options.top)
+                let found = try TableQuery.Evaluator(inner, schema: tables.first { $0.name == other }).apply(to: linked)
                 output[name] = isMany ? JSON(found) : found.first ?? .null
             }
             return output

@@ -78,7 +78,7 @@ struct ServiceFixture {
                     JSON((call["a"]?.int ?? 0) &+ (call["b"]?.int ?? 0))
                 },
                 .function("Named", [.init("name", .string)], returns: .records(table: "customers")) { call in
-                    var query = Query("customers")
+                    var query = TableQuery("customers")
                     query.filter = .binary(.eq, .column("name"), .literal(.string(call["name"]?.string ?? "")))
                     return JSON(try await call.records(matching: query))
                 },

@@ -13,7 +13,7 @@ import Synchronization
 struct AnswerRunner {
     private let dialect: String
     private let uses: [String]
-    private let answer: Response
+    private let answer: SyncResponse
     private let readBack: JSON
     /// The number of times that a list gets the answer before it gets an empty page: a smaller page is refused as well.
     private let times: Int
@@ -24,7 +24,7 @@ struct AnswerRunner {
         uses = (input["as"]?.elements ?? []).compactMap(\.string)
         let body = input["answer"]
         let status = input["as_status"]?.int ?? input["status"]?.int ?? 0
-        var response = Response.json(Int(status), body.map { $0 == "" ? "" : $0.description } ?? "")
+        var response = SyncResponse.json(Int(status), body.map { $0 == "" ? "" : $0.description } ?? "")
         response.head.headerFields[.eTag] = input["etag"]?.string
         answer = response
         readBack = input["read_back"] ?? .array

@@ -64,7 +64,7 @@ struct CancelRunner {
     }
 
     /// Whether to cancel now, on the way of that request down or of its answer up.
-    private func cancels(_ request: Request, _ isAnswered: Bool) -> Bool {
+    private func cancels(_ request: SyncRequest, _ isAnswered: Bool) -> Bool {
         switch moment {
         case .before, .beforePush: request.isWrite && !isAnswered
         case .after, .afterPush: request.isWrite && isAnswered
@@ -104,11 +104,11 @@ private final class Cancellation: Sendable {
     func callAsFunction() { action.withLock { $0 }?() }
 }
 
-private struct CancellingFilter: Filter {
+private struct CancellingFilter: RequestFilter {
     let cancellation: Cancellation
-    let cancels: @Sendable (Request, _ isAnswered: Bool) -> Bool
+    let cancels: @Sendable (SyncRequest, _ isAnswered: Bool) -> Bool
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
+    func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
         if cancels(request, false) { cancellation() }
         let response = try await next(request)
         if cancels(request, true) { cancellation() }
@@ -123,7 +123,7 @@ private struct CancellingTransport: Transport {
     let cancellation: Cancellation
     let cancels: Bool
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         try Task.checkCancellation()
         guard cancels, request.isWrite else { return try await server.send(request) }
         cancellation()

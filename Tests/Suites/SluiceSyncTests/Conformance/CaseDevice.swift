@@ -15,7 +15,7 @@ struct CaseDevice {
     let table: SyncTable<JSON>
 
     init(
-        dialect: String? = nil, transport: any Transport, filters: [any Filter] = [], policy: String? = nil,
+        dialect: String? = nil, transport: any Transport, filters: [any RequestFilter] = [], policy: String? = nil,
         pageSize: Int? = nil, retries: Int = 1, store: (any LocalStore)? = nil
     ) async throws {
         self.store = store ?? MemoryStore()

@@ -41,9 +41,9 @@ enum PullRequestText {
     }
 
     private static func order(_ text: String) -> String? {
-        guard var keys = try? Query.order(odata: text) else { return "order \(text)" }
+        guard var keys = try? TableQuery.order(odata: text) else { return "order \(text)" }
         if let last = keys.last, last.column == "id", !last.descending { keys.removeLast() }
-        var query = Query("")
+        var query = TableQuery("")
         query.order = keys
         return keys.isEmpty ? nil : "order \(query.odataOrder)"
     }

@@ -94,12 +94,12 @@ struct PullRunner {
         return String(repeating: String(parts[0]), count: times)
     }
 
-    private func query(_ device: CaseDevice) throws -> Query {
-        var query = Query(device.table.name)
+    private func query(_ device: CaseDevice) throws -> TableQuery {
+        var query = TableQuery(device.table.name)
         let given = input["query"] ?? .object
         if let filter = given["filter"]?.string { query.filter = try QueryExpression(odata: filter) }
-        if let order = given["orderby"]?.string { query.order = try Query.order(odata: order) }
-        if let select = given["select"]?.string { query.select = try Query.select(odata: select) }
+        if let order = given["orderby"]?.string { query.order = try TableQuery.order(odata: order) }
+        if let select = given["select"]?.string { query.select = try TableQuery.select(odata: select) }
         query.skip = given["skip"]?.int.map(Int.init) ?? 0
         query.top = given["top"]?.int.map(Int.init)
         query.includesCount = given["count"] == true

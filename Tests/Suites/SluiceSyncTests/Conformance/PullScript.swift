@@ -12,7 +12,7 @@ import Synchronization
 /// row says. Asked for its last rows by id, it sends those of the pages so far.
 final class PullScript: Transport {
     private struct State {
-        var pages: [Response]
+        var pages: [SyncResponse]
         var served: [JSON] = []
         var requests: [String] = []
         var features: [String] = []
@@ -20,7 +20,7 @@ final class PullScript: Transport {
         var duringFirst: (@Sendable () async throws -> Void)?
     }
     private let state: Mutex<State>
-    private let empty: Response
+    private let empty: SyncResponse
     private let shape: String?
     private let push: Int
 
@@ -43,13 +43,13 @@ final class PullScript: Transport {
         state.withLock { $0.duringFirst = body }
     }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         guard request.head.method == .get else {
             guard push == 201, var record = try? request.body.json else { return .model(push, nil) }
             record["version"] = "1"
             return .model(push, record)
         }
-        let (page, during) = state.withLock { state -> (Response, (@Sendable () async throws -> Void)?) in
+        let (page, during) = state.withLock { state -> (SyncResponse, (@Sendable () async throws -> Void)?) in
             let text = PullRequestText.normal(request.head.path ?? "")
             // A real server's page from the last row's time on shows that row; asked for it, the script has it gone.
             if text.hasPrefix("filter (id eq "), text.contains("order updatedAt; top 1;") { return (empty, nil) }
@@ -84,7 +84,7 @@ struct PageMaker {
 
     init(shape: String?) { self.shape = shape }
 
-    mutating func page(_ page: JSON) -> Response {
+    mutating func page(_ page: JSON) -> SyncResponse {
         let status = page["status"]?.int.map(Int.init) ?? 200
         if let text = page["body"]?.string { return .json(status, text) }
         if status != 200 { return .model(status, nil) }
@@ -94,7 +94,7 @@ struct PageMaker {
             body = JSON(members: [(shape, rows)])
             body["nextLink"] = page["nextLink"]
         }
-        var response = Response.model(200, body)
+        var response = SyncResponse.model(200, body)
         if let link = page["link"]?.string, let name = HTTPField.Name("Link") {
             response.head.headerFields[name] = link
         }

@@ -152,11 +152,11 @@ final class StepRunner: Sendable {
         let rest = step.dropFirst("purge ".count)
         if rest.hasPrefix("where ") {
             let filter = try QueryExpression(odata: String(rest.dropFirst(6)))
-            return try await table.purge(Query(table.name, filter: filter))
+            return try await table.purge(TableQuery(table.name, filter: filter))
         }
         if rest.hasPrefix("force where ") {
             let filter = try QueryExpression(odata: String(rest.dropFirst(12)))
-            return try await table.purge(Query(table.name, filter: filter), force: true)
+            return try await table.purge(TableQuery(table.name, filter: filter), force: true)
         }
         if rest.hasPrefix("force named ") {
             return try await table.purge(named: String(rest.dropFirst(12)), force: true)
@@ -165,7 +165,7 @@ final class StepRunner: Sendable {
         return try await table.purge(force: rest == "force")
     }
 
-    private func fault(_ request: Request) async -> ModelServer.Fault {
+    private func fault(_ request: SyncRequest) async -> ModelServer.Fault {
         guard request.isWrite else { return .none }
         let steps = during.withLock { steps in
             defer { steps = [] }
@@ -218,7 +218,7 @@ extension StepRunner {
         observed["rows_after"] = isList ? JSON(ids) : JSON(ids.count)
         observed["tokens_after"] = JSON(try await device.context.status().cursors.count)
         observed["audit"] = JSON(
-            try await device.store.read { try $0.count(matching: Query(SyncTables.audit.name)) })
+            try await device.store.read { try $0.count(matching: TableQuery(SyncTables.audit.name)) })
         return observed
     }
 

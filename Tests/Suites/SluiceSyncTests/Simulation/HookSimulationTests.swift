@@ -25,7 +25,7 @@ struct HookSimulationTests {
             return .change(marked(record))
         }
 
-        func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+        func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision] {
             page.rows.map { marks ? .set(["mark": 1]) : .change(marked($0.record)) }
         }
     }

@@ -185,10 +185,10 @@ struct OracleTests {
         SimulatedChange(call: call, table: "items", device: 0, user: user, requestID: "0.1-1")
     }
 
-    private func request(_ method: HTTPRequest.Method, _ path: String, _ body: JSON) -> Request {
-        Request(
-            HTTPRequest(method: method, scheme: "http", authority: "server", path: path), body: Body(json: body),
-            context: RequestContext())
+    private func request(_ method: HTTPRequest.Method, _ path: String, _ body: JSON) -> SyncRequest {
+        SyncRequest(
+            HTTPRequest(method: method, scheme: "http", authority: "server", path: path), body: MessageBody(json: body),
+            context: SyncRequest.Context())
     }
 
     // MARK: - Played
@@ -233,12 +233,12 @@ struct OracleTests {
     }
 
     /// Says to everyone by which token it asks.
-    private struct Telling: Filter {
+    private struct Telling: RequestFilter {
         /// The requests that it tells it by an error of; nil tells it by the address. The application sees the errors
         /// of its pulls, and the store keeps those of operations.
         var refusing: HTTPRequest.Method?
 
-        func handle(_ request: Request, next: Next) async throws -> Response {
+        func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
             guard let name = HTTPField.Name("X-ZUMO-AUTH"), let token = request.head.headerFields[name] else {
                 return try await next(request)
             }
@@ -255,8 +255,8 @@ struct OracleTests {
     }
 
     /// Sends every change seven times.
-    private struct Insisting: Filter {
-        func handle(_ request: Request, next: Next) async throws -> Response {
+    private struct Insisting: RequestFilter {
+        func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
             let response = try await next(request)
             guard request.head.method != .get else { return response }
             for _ in 0..<6 { _ = try await next(request) }
@@ -304,8 +304,8 @@ private final class TamperedStore: LocalStore {
         let kept: String?
 
         func record(_ id: RecordID, in table: String) throws -> JSON? { try inner.record(id, in: table) }
-        func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
-        func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
+        func records(matching query: TableQuery) throws -> [JSON] { try inner.records(matching: query) }
+        func count(matching query: TableQuery) throws -> Int { try inner.count(matching: query) }
         func tables() throws -> [TableSchema] { try inner.tables() }
         func redeclare(_ table: TableSchema) throws { try inner.redeclare(table) }
         func drop(_ table: String) throws { try inner.drop(table) }
@@ -313,6 +313,6 @@ private final class TamperedStore: LocalStore {
         func delete(_ ids: [RecordID], from table: String) throws {
             if table != kept { try inner.delete(ids, from: table) }
         }
-        func delete(matching query: Query) throws -> Int { try inner.delete(matching: query) }
+        func delete(matching query: TableQuery) throws -> Int { try inner.delete(matching: query) }
     }
 }

@@ -52,7 +52,7 @@ struct SimulationTests {
         configuration.quirk = { request, response in
             guard request.context.action == .insert else { return response }
             var lie = response
-            lie.body = Body(json: ["id": "another", "version": "v1"])
+            lie.body = MessageBody(json: ["id": "another", "version": "v1"])
             return lie
         }
         let report = Simulation(configuration).run(seeds: 1...20, mostFailures: 1)

@@ -45,11 +45,11 @@ struct TraitTests {
 
     @Test("an error stands beside half of the rows, and a record with one is none any more")
     func errors() throws {
-        let page = Response.model(200, ["items": [["id": "1"], ["id": "2"]]]).withErrorBesideRows()
+        let page = SyncResponse.model(200, ["items": [["id": "1"], ["id": "2"]]]).withErrorBesideRows()
         let body = try page.body.json
         #expect(body["items"] == [["id": "1"]])
         #expect(body["error"] != nil)
-        let record = Response.model(200, ["id": "1", "version": "v1", "a": 1, "b": 2], version: "v1")
+        let record = SyncResponse.model(200, ["id": "1", "version": "v1", "a": 1, "b": 2], version: "v1")
         let broken = record.withErrorBesideRows()
         #expect(try broken.body.json["id"] == nil)
         #expect(try broken.body.json["error"] != nil)

@@ -46,7 +46,7 @@ struct FormatFixtureTests {
         server.seed("todos", (0..<12).map { ["id": JSON("r\($0)"), "text": JSON("row \($0)"), "n": JSON($0)] })
         try await device.todos.pull(named: "all")
         try await device.todos.pull(
-            Query("todos", filter: try QueryExpression(odata: "n lt 4")), named: "few")
+            TableQuery("todos", filter: try QueryExpression(odata: "n lt 4")), named: "few")
         try await device.context.table("drafts").insert(["id": "d", "text": "stays"])
         // Parked with a conflict, and dead.
         server.seed("todos", [["id": "r1", "text": "theirs"]])

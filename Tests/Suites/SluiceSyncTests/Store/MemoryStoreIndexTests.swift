@@ -64,9 +64,9 @@ struct MemoryStoreIndexTests {
             "kind eq 'x' and kind eq 'y'", "place gt 9223372036854775807",
         ]
         for filter in filters {
-            for order in [[], [Query.SortKey("place")], [.init("place", descending: true)], [.init("name")]] {
+            for order in [[], [TableQuery.SortKey("place")], [.init("place", descending: true)], [.init("name")]] {
                 for (top, skip) in [(nil, 0), (1, 0), (3, 2), (0, 0), (100, 1)] as [(Int?, Int)] {
-                    let query = Query(
+                    let query = TableQuery(
                         "t", filter: try filter.map { try QueryExpression(odata: $0) }, order: order, skip: skip,
                         top: top)
                     let expected = try await plain.read { try $0.records(matching: query) }
@@ -129,10 +129,10 @@ struct MemoryStoreIndexTests {
         }
         let found = try await store.read { reader in
             try [
-                Query("t", filter: .binary(.eq, .column(decomposed), .literal(.string("text 3")))),
-                Query("t", order: [.init(composed)], skip: 3, top: .max),
-                Query(
-                    "t", filter: .binary(.gt, .column(composed), .literal(.number(JSONNumber(2)))),
+                TableQuery("t", filter: .binary(.eq, .column(decomposed), .literal(.string("text 3")))),
+                TableQuery("t", order: [.init(composed)], skip: 3, top: .max),
+                TableQuery(
+                    "t", filter: .binary(.gt, .column(composed), .literal(.number(JSON.Number(2)))),
                     order: [.init(composed)], top: 1),
             ].map { try reader.records(matching: $0).compactMap { $0["id"]?.string } }
         }

@@ -12,11 +12,11 @@ struct MemoryStoreTests {
             try await store.write { writer in
                 try writer.put(["id": "1", "n": 2], in: "t")
                 try writer.put(["id": "2"], in: "t")
-                #expect(try writer.count(matching: Query("t")) == 2)
+                #expect(try writer.count(matching: TableQuery("t")) == 2)
                 throw Stop()
             }
         }
-        let records = try await store.read { try $0.records(matching: Query("t")) }
+        let records = try await store.read { try $0.records(matching: TableQuery("t")) }
         #expect(records == [["id": "1", "n": 1]])
     }
 
@@ -45,7 +45,7 @@ struct MemoryStoreTests {
             try writer.put(["id": "\u{E9}"], in: "t")
             try writer.put(["id": "e\u{301}"], in: "t")
         }
-        #expect(try await store.read { try $0.count(matching: Query("t")) } == 2)
+        #expect(try await store.read { try $0.count(matching: TableQuery("t")) } == 2)
     }
 
     @Test("a writer kept beyond its transaction is refused")

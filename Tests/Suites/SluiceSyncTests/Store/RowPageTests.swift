@@ -122,19 +122,19 @@ struct RowPageTests {
     func notJSON(_ text: String) {
         let error = #expect(throws: SluiceError.self) { try page(text) }
         #expect(error?.code == .brokenProtocol)
-        #expect(error?.cause is JSONParseError)
+        #expect(error?.cause is JSON.ParseError)
     }
 
     @Test("a page of records or of a changed document is read by the same rules")
     func documents() throws {
-        let number = try #require(JSONNumber(text: "18446744073709551616"))
+        let number = try #require(JSON.Number(text: "18446744073709551616"))
         let page = try RowPage(records: [["id": "a", "big": JSON(number)], ["id": "b", "version": "v"]])
         #expect(page.rows.map(\.id) == ["a", "b"])
         #expect(page.record(at: 0)["big"]?.number == number)
         #expect(throws: SluiceError.self) { try RowPage(records: [["id": 1]]) }
         let document: JSON = ["items": [["id": "a"]], "count": 9]
         #expect(try RowPage(document: document, shape: .items).count == 9)
-        let body = Body(bytes: Array(#"[{"id": "z"}]"#.utf8))
+        let body = MessageBody(bytes: Array(#"[{"id": "z"}]"#.utf8))
         #expect(try RowPage(body: body).rows.map(\.id) == ["z"])
         _ = try body.json
         #expect(try RowPage(body: body).rows.map(\.id) == ["z"])

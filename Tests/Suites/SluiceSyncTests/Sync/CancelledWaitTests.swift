@@ -42,7 +42,7 @@ struct CancelledWaitTests {
             case 0: _ = try await context.push()
             case 1: _ = try await todos.pull()
             case 2: try await context.queue.discard(id)
-            default: _ = try await context.purge(Query("todos"), force: true)
+            default: _ = try await context.purge(TableQuery("todos"), force: true)
             }
         }
         for _ in 0..<100 { await Task.yield() }

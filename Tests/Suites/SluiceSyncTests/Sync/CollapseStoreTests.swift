@@ -157,7 +157,7 @@ struct CollapseStoreTests {
         for _ in 0..<3 {
             try await device.context.queue.retryAll()
             _ = try await device.context.push()
-            for operation in try await device.context.queue.operations(QueueFilter(states: [.parked])) {
+            for operation in try await device.context.queue.operations(TableOperation.Filter(states: [.parked])) {
                 try await device.context.queue.resolve(operation.id, .client)
             }
         }

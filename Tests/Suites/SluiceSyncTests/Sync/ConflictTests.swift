@@ -286,7 +286,7 @@ struct ConflictTests {
         #expect(try await device.local("a")?["text"] == "theirs")
         #expect(try await device.queue().isEmpty)
         #expect(try await device.states() == 0)
-        let audit = try await device.store.read { try $0.records(matching: Query(SyncTables.audit.name)) }
+        let audit = try await device.store.read { try $0.records(matching: TableQuery(SyncTables.audit.name)) }
         #expect(audit.first?["local"]?["text"] == "mine")
     }
 

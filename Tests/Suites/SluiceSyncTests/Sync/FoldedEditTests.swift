@@ -118,7 +118,7 @@ struct FoldedEditTests {
             switch way {
             case "discard": try await device.context.queue.discard(id)
             case "undo": try await device.context.queue.undo("a", in: "todos")
-            case "purge": try await device.context.purge(Query("todos"), force: true)
+            case "purge": try await device.context.purge(TableQuery("todos"), force: true)
             default: try await device.todos.insert(["id": "a", "n": 9])
             }
             #expect(try await folded(device) == [2], "\(way)")

@@ -38,10 +38,10 @@ struct GUIDCaseTests {
             }
         }
 
-        func send(_ request: Request) async throws -> Response {
+        func send(_ request: SyncRequest) async throws -> SyncResponse {
             let body = request.body.isEmpty ? JSON.object : try request.body.json
             let last = (request.head.path ?? "").prefix { $0 != "?" }.split(separator: "/").last.map(String.init) ?? ""
-            let answer = state.withLock { state -> Response? in
+            let answer = state.withLock { state -> SyncResponse? in
                 let id = spelled(body["id"]?.string ?? last)
                 switch request.head.method {
                 case .get where last != "items":
@@ -133,12 +133,12 @@ struct GUIDCaseTests {
         let items = try context.table("items")
         try await items.insert(["id": JSON(Self.id.lowercased()), "t": "1"])
         #expect(try await context.push().isClean)
-        let part = Query("items", filter: .binary(.eq, .column("t"), .literal(.string("1"))))
+        let part = TableQuery("items", filter: .binary(.eq, .column("t"), .literal(.string("1"))))
         for name in ["one", "two"] { try await context.pull(part, named: name) }
         isUpper.withLock { $0 = true }
         server.respell()
         try await context.pull(part, named: "one")
-        let members = try await store.read { try $0.records(matching: Query("sluice_members")) }
+        let members = try await store.read { try $0.records(matching: TableQuery("sluice_members")) }
         let names = members.compactMap { $0["id"]?.string?.split(separator: "/").last.map(String.init) }
         #expect(names == [Self.id.uppercased(), Self.id.uppercased()])
     }

@@ -35,7 +35,7 @@ struct GroupTests {
             #expect(try group.lookup(id: "b", in: "todos") == nil)
             return group.group
         }
-        let operations = try await device.context.queue.operations(QueueFilter(group: id))
+        let operations = try await device.context.queue.operations(TableOperation.Filter(group: id))
         #expect(operations.map(\.recordID) == ["a", "b"])
         #expect(try await device.local("a")?["n"] == 1)
         #expect(try await device.local("b") == nil)
@@ -118,7 +118,7 @@ struct GroupTests {
         try await device.todos.update(["id": "b", "m": 1])
         try await transfer(device)
         try await device.todos.update(["id": "a", "m": 2])
-        let members = try await device.context.queue.operations(QueueFilter(tag: "transfer"))
+        let members = try await device.context.queue.operations(TableOperation.Filter(tag: "transfer"))
         try await device.context.queue.discard(members[index].id)
         #expect(try await device.queue() == ["update b pending", "update a pending"])
         #expect(try await device.local("a") == ["id": "a", "n": 0, "m": 2])
@@ -168,7 +168,7 @@ struct GroupTests {
         device.server.offer([.batches])
         try await transfer(device)
         try await device.todos.update(["id": "b", "m": 1])
-        try await device.context.purge(Query(table), force: true)
+        try await device.context.purge(TableQuery(table), force: true)
         #expect(try await device.queue() == (table == "todos" ? [] : ["update b pending"]))
         let audit = try await device.context.queue.audit().map(\.what)
         #expect(audit == Array(repeating: "purge", count: table == "todos" ? 4 : 3))
@@ -195,7 +195,7 @@ struct GroupTests {
             _ = try? await device.context.push()
             device.server.onRequest(nil)
             #expect((device.remote("a")?["n"] == -5) == isDone)
-            try await device.context.purge(Query(table), force: true)
+            try await device.context.purge(TableQuery(table), force: true)
             #expect(try await device.queue().isEmpty)
             #expect(try await device.context.push().isClean)
             try await device.todos.pull()
@@ -227,9 +227,9 @@ struct GroupTests {
 
 @Suite("Tags: kept with the operation, seen by filters, chosen by a push")
 struct TagTests {
-    private final class Seeing: Filter {
+    private final class Seeing: RequestFilter {
         let tags = Mutex<[Set<String>]>([])
-        func handle(_ request: Request, next: Next) async throws -> Response {
+        func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
             if request.isWrite { tags.withLock { $0.append(request.context.tags) } }
             return try await next(request)
         }
@@ -242,7 +242,7 @@ struct TagTests {
         try await device.todos.insert(["id": "a", "n": 1], options: OperationOptions(tags: ["x"]))
         try await device.todos.update(["id": "a", "n": 2], options: OperationOptions(tags: ["y"]))
         try await device.todos.insert(["id": "b", "n": 1])
-        #expect(try await device.context.queue.operations(QueueFilter(tag: "y")).map(\.recordID) == ["a"])
+        #expect(try await device.context.queue.operations(TableOperation.Filter(tag: "y")).map(\.recordID) == ["a"])
         #expect(try await device.context.push().isClean)
         #expect(filter.tags.withLock { $0 } == [["x", "y"], []])
     }

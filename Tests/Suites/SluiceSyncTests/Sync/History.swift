@@ -269,7 +269,7 @@ final class WatchedServer: Transport {
 
     var requests: Int { seen.withLock { $0.requests } }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         await beforeSend.withLock { $0 }?()
         look()
         defer { look() }

@@ -18,12 +18,12 @@ struct LocalTransactionTests {
             try transaction.insert(["id": "b", "n": 5], in: "todos")
             try transaction.insert(["id": "a", "text": "note"], in: "notes")
             #expect(try transaction.lookup(id: "a", in: "todos")?["n"] == 2)
-            #expect(try transaction.count(matching: Query("notes")) == 1)
-            return try transaction.records(matching: Query("todos")).reduce(0) { $0 + ($1["n"]?.int ?? 0) }
+            #expect(try transaction.count(matching: TableQuery("notes")) == 1)
+            return try transaction.records(matching: TableQuery("todos")).reduce(0) { $0 + ($1["n"]?.int ?? 0) }
         }
         #expect(sum == 7)
         #expect(try await device.queue() == ["insert a pending", "insert b pending", "insert a pending"])
-        #expect(try await device.context.queue.operations(QueueFilter(tag: "batch")).count == 3)
+        #expect(try await device.context.queue.operations(TableOperation.Filter(tag: "batch")).count == 3)
         // Each goes by itself, on a wire without batches.
         #expect(try await device.context.push().applied == 3)
         #expect(device.server.rows("notes").count == 1 && device.remote("a")?["n"] == 2)
@@ -69,7 +69,7 @@ struct LocalTransactionTests {
     func hooks(_ kind: StoreKind) async throws {
         let hook = TestHook(enqueue: { change in
             guard var record = change.record else { return .accept }
-            if record["n"] == 13 { return .reject(EnqueueRefusal("unlucky")) }
+            if record["n"] == 13 { return .reject(EnqueueDecision.Refusal("unlucky")) }
             record["seen"] = true
             return .change(record)
         })

@@ -144,10 +144,10 @@ struct NormalisationTests {
 private struct Decomposing: Transport {
     let server: ModelServer
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         var response = try await server.send(request)
         let text = String(decoding: response.body.bytes, as: UTF8.self)
-        response.body = Body(bytes: Array(text.replacing(composed, with: decomposed).utf8))
+        response.body = MessageBody(bytes: Array(text.replacing(composed, with: decomposed).utf8))
         return response
     }
 }

@@ -53,9 +53,9 @@ struct PoisonTests {
 
     @Test("a filter that fails before anything is sent does not count", arguments: StoreKind.allCases)
     func filter(_ kind: StoreKind) async throws {
-        struct Broken: Filter {
+        struct Broken: RequestFilter {
             struct Boom: Error {}
-            func handle(_ request: Request, next: Next) async throws -> Response { throw Boom() }
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse { throw Boom() }
         }
         let device = try await Device(kind, filters: [Broken()], maximumAttempts: 1)
         try await device.todos.insert(["id": "a", "n": 1])
@@ -65,9 +65,9 @@ struct PoisonTests {
 
     @Test("a filter that fails on the answer does count", arguments: StoreKind.allCases)
     func filterOnAnswer(_ kind: StoreKind) async throws {
-        struct Broken: Filter {
+        struct Broken: RequestFilter {
             struct Boom: Error {}
-            func handle(_ request: Request, next: Next) async throws -> Response {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 _ = try await next(request)
                 throw Boom()
             }
@@ -110,7 +110,7 @@ struct PoisonTests {
         device.server.onRequest(nil)
         #expect(try await device.queue() == ["insert a dead", "delete a pending"])
         #expect(try await device.context.push().remaining == 2)
-        #expect(try await device.context.queue.retryAll(QueueFilter(states: [.dead])) == 1)
+        #expect(try await device.context.queue.retryAll(TableOperation.Filter(states: [.dead])) == 1)
         #expect(try await device.context.push().isClean)
         #expect(device.remote("a") == nil && device.server.rows("todos").count == 1)
     }

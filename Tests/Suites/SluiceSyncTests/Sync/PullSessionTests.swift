@@ -223,7 +223,7 @@ struct PullSessionTests {
             return
         }
         #expect(error.code == .network)
-        var fresh = FullPullSession(query: Query("t"), pageSize: 5)
+        var fresh = FullPullSession(query: TableQuery("t"), pageSize: 5)
         guard case .finish(.some) = fresh.handle(.committed) else {
             Issue.record("the session took what was out of turn")
             return
@@ -232,7 +232,7 @@ struct PullSessionTests {
 
     @Test("a full pull follows the id, and stops at an empty page")
     func full() {
-        var session = FullPullSession(query: Query("t"), pageSize: 2)
+        var session = FullPullSession(query: TableQuery("t"), pageSize: 2)
         #expect(request(session.handle(.began))?.position == .start)
         #expect(commit(session.handle(.page(PullPage(rows: [row("a", nil), row("b", nil)]))))?.rows == [0, 1])
         #expect(request(session.handle(.committed)) == PullRequest(position: .upToID("b"), skip: 0, top: 2))
@@ -245,7 +245,7 @@ struct PullSessionTests {
         "a server that repeats the same few rows has those alone, unless it links to more", arguments: [false, true],
         [nil, 1000])
     func repeatsRows(linksOn: Bool, top: Int?) {
-        var session = FullPullSession(query: Query("t", top: top), pageSize: 50, sorts: false)
+        var session = FullPullSession(query: TableQuery("t", top: top), pageSize: 50, sorts: false)
         _ = session.handle(.began)
         let page = PullPage(rows: ["a", "b", "c", "d"].map { row($0, nil) }, linksOn: linksOn)
         var effect = session.handle(.page(page))

@@ -194,10 +194,10 @@ struct PullTests {
     func changedQuery(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
         device.server.seed("todos", rows(20))
-        let few = Query("todos", filter: try QueryExpression(odata: "n lt 5"))
+        let few = TableQuery("todos", filter: try QueryExpression(odata: "n lt 5"))
         try await device.todos.pull(few, named: "mine")
         #expect(try await device.todos.count() == 5)
-        let more = Query("todos", filter: try QueryExpression(odata: "n lt 15"))
+        let more = TableQuery("todos", filter: try QueryExpression(odata: "n lt 15"))
         try await device.todos.pull(more, named: "mine")
         #expect(try await device.todos.count() == 15)
     }
@@ -229,7 +229,7 @@ struct PullTests {
     func refusedCount(_ name: String?) async throws {
         let device = try await Device(.memory)
         let error = await #expect(throws: SluiceError.self) {
-            try await device.todos.pull(Query("todos", includesCount: true), named: name)
+            try await device.todos.pull(TableQuery("todos", includesCount: true), named: name)
         }
         #expect(error?.code == .invalidQuery && device.server.requests.isEmpty)
     }
@@ -238,8 +238,8 @@ struct PullTests {
     func refusedQueries(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
         let queries = [
-            Query("todos", order: [.init("n")]), Query("todos", skip: 1), Query("todos", top: 1),
-            Query("todos", select: ["n"]), Query("todos", parameters: [.init("__INCLUDEdeleted", "false")]),
+            TableQuery("todos", order: [.init("n")]), TableQuery("todos", skip: 1), TableQuery("todos", top: 1),
+            TableQuery("todos", select: ["n"]), TableQuery("todos", parameters: [.init("__INCLUDEdeleted", "false")]),
         ]
         for query in queries {
             let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(query, named: "all") }
@@ -255,7 +255,7 @@ struct PullTests {
     func partOfQuery(_ kind: StoreKind) async throws {
         let device = try await Device(kind, server: ModelServer(pageSize: 4))
         device.server.seed("todos", rows(30))
-        try await device.todos.pull(Query("todos", skip: 5, top: 10))
+        try await device.todos.pull(TableQuery("todos", skip: 5, top: 10))
         let ids = try await device.todos.records().compactMap { $0["id"]?.string }
         #expect(ids == (5..<15).map { "r\(1000 + $0)" })
     }
@@ -268,7 +268,7 @@ struct PullTests {
     func brokenPages(_ kind: StoreKind, _ text: String) async throws {
         let device = try await Device(kind)
         device.server.onRequest { _ in
-            .answer(Response(HTTPResponse(status: .ok), body: Body(bytes: Array(text.utf8))))
+            .answer(SyncResponse(HTTPResponse(status: .ok), body: MessageBody(bytes: Array(text.utf8))))
         }
         let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(named: "all") }
         #expect(error?.code == .brokenProtocol && error?.table == "todos")
@@ -284,7 +284,7 @@ struct PullTests {
         try await device.todos.update(["id": "r1000", "n": 99])
         let error = await #expect(throws: SluiceError.self) { try await device.todos.purge() }
         #expect(error?.code == .operationsPending)
-        let withQuery = Query("todos", filter: try QueryExpression(odata: "n lt 5"))
+        let withQuery = TableQuery("todos", filter: try QueryExpression(odata: "n lt 5"))
         await #expect(throws: SluiceError.self) { try await device.todos.purge(withQuery, force: true) }
         #expect(try await device.todos.purge(force: true) == 10)
         #expect(try await device.queue().isEmpty)
@@ -301,12 +301,12 @@ struct PullTests {
     func purgeByName(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
         device.server.seed("todos", rows(10))
-        try await device.todos.pull(Query("todos", filter: try QueryExpression(odata: "n lt 4")), named: "few")
+        try await device.todos.pull(TableQuery("todos", filter: try QueryExpression(odata: "n lt 4")), named: "few")
         try await device.todos.insert(["id": "mine", "n": 50])
         _ = try await device.context.push()
-        let odd = Query("todos", filter: try QueryExpression(odata: "n mod 2 eq 1 or n eq 50"))
+        let odd = TableQuery("todos", filter: try QueryExpression(odata: "n mod 2 eq 1 or n eq 50"))
         #expect(try await device.todos.purge(odd, named: "few") == 2, "only what is both the query's and the name's")
-        try await device.todos.pull(Query("todos", filter: try QueryExpression(odata: "n lt 4")), named: "few")
+        try await device.todos.pull(TableQuery("todos", filter: try QueryExpression(odata: "n lt 4")), named: "few")
         #expect(try await device.todos.purge(named: "few") == 4)
         #expect(try await device.todos.count() == 1)
         await #expect(throws: SluiceError.self) { try await device.todos.purge(named: "few") }

@@ -159,8 +159,8 @@ struct QueueRepairTests {
             do {
                 switch index {
                 case 0: _ = try await context.push()
-                case 1: try await context.pull(Query("todos"))
-                case 2: try await context.purge(Query("todos"), force: true)
+                case 1: try await context.pull(TableQuery("todos"))
+                case 2: try await context.purge(TableQuery("todos"), force: true)
                 default: try await context.queue.discard(conflict.operation.id)
                 }
             } catch let error as SluiceError {
@@ -230,10 +230,10 @@ struct QueueRepairTests {
 
     @Test("a filter that edits the record it sends does not push for ever", .timeLimit(.minutes(10)))
     func endlessEdits() async throws {
-        final class Editing: Filter {
+        final class Editing: RequestFilter {
             let table = Mutex<SyncTable<JSON>?>(nil)
             let count = Mutex(0)
-            func handle(_ request: Request, next: Next) async throws -> Response {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 if request.isWrite, let table = table.withLock({ $0 }) {
                     let n = count.withLock {
                         $0 += 1

@@ -17,7 +17,7 @@ struct QueueTransferTests {
         try await device.todos.pull()
         try await device.todos.update(
             ["id": "a", "n": 2], options: OperationOptions(tags: ["x"], isMergeable: false))
-        try await device.todos.insert(["id": "d", "text": "née\n\u{1F980}", "price": JSON(JSONNumber(text: "1.10")!)])
+        try await device.todos.insert(["id": "d", "text": "née\n\u{1F980}", "price": JSON(JSON.Number(text: "1.10")!)])
         try await device.todos.update(["id": "a", "m": 2], options: OperationOptions(isMergeable: false))
         try await device.todos.delete(id: "b")
         return device
@@ -30,7 +30,7 @@ struct QueueTransferTests {
         let text = try await device.context.queue.export()
         #expect(text.split(separator: "\n").count == 4)
         let other = try await Device(kind, server: server)
-        #expect(try await other.context.queue.import(text) == QueueImport(imported: 4, skipped: 0))
+        #expect(try await other.context.queue.import(text) == TableOperation.Import(imported: 4, skipped: 0))
         let before = try await device.context.queue.operations()
         let after = try await other.context.queue.operations()
         #expect(after.map(\.id) == before.map(\.id) && after.map(\.tags) == before.map(\.tags))
@@ -54,7 +54,7 @@ struct QueueTransferTests {
         #expect(try await other.context.queue.import(text).skipped == 4)
         try await other.context.queue.undo("d", in: "todos")
         #expect(try await other.context.push().isClean)
-        #expect(try await other.context.queue.import(text) == QueueImport(imported: 0, skipped: 4))
+        #expect(try await other.context.queue.import(text) == TableOperation.Import(imported: 0, skipped: 4))
         #expect(try await other.queue().isEmpty)
         #expect(other.remote("d") == nil)
     }
@@ -115,7 +115,7 @@ struct QueueTransferTests {
     @Test("over a newer record an import is a conflict, not an overwrite", arguments: StoreKind.allCases)
     func newer(_ kind: StoreKind) async throws {
         let server = ModelServer()
-        let text = try await filled(kind, server: server).context.queue.export(QueueFilter(recordID: "a"))
+        let text = try await filled(kind, server: server).context.queue.export(TableOperation.Filter(recordID: "a"))
         server.seed("todos", [["id": "a", "n": 9]])
         let other = try await Device(kind, server: server)
         try await other.todos.pull()
@@ -130,12 +130,12 @@ struct QueueTransferTests {
 
     @Test("no credential is in an export", arguments: StoreKind.allCases)
     func secrets(_ kind: StoreKind) async throws {
-        struct Stamp: Filter {
-            func handle(_ request: Request, next: Next) async throws -> Response {
+        struct Stamp: RequestFilter {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 var request = request
                 if var body = try? request.body.json, request.isWrite {
                     body["apiKey"] = "s3cret"
-                    request.body = Body(json: body)
+                    request.body = MessageBody(json: body)
                 }
                 request.head.headerFields[.authorization] = "Bearer s3cret"
                 return try await next(request)
@@ -223,7 +223,7 @@ struct QueueTransferTests {
     @Test("a group of which a line is missing is refused", arguments: StoreKind.allCases)
     func cutGroup(_ kind: StoreKind) async throws {
         let (device, lines) = try await grouped(kind)
-        let filtered = try await device.context.queue.export(QueueFilter(recordID: "a"))
+        let filtered = try await device.context.queue.export(TableOperation.Filter(recordID: "a"))
         let forged = lines[0].replacing(#""members":2"#, with: #""members":1"#)
         #expect(forged != lines[0])
         for text in [lines[0], lines[1], filtered, forged + "\n" + lines[1]] {
@@ -250,10 +250,10 @@ struct QueueTransferTests {
         }
         #expect(error?.code == .operationRefused)
         #expect(try await other.queue().isEmpty)
-        #expect(try await other.context.queue.import(old[0]) == QueueImport(imported: 0, skipped: 1))
+        #expect(try await other.context.queue.import(old[0]) == TableOperation.Import(imported: 0, skipped: 1))
         let whole = try await Device(.memory, batchSize: 10)
         let text = lines.joined(separator: "\n")
-        #expect(try await whole.context.queue.import(text) == QueueImport(imported: 2, skipped: 0))
-        #expect(try await whole.context.queue.import(text) == QueueImport(imported: 0, skipped: 2))
+        #expect(try await whole.context.queue.import(text) == TableOperation.Import(imported: 2, skipped: 0))
+        #expect(try await whole.context.queue.import(text) == TableOperation.Import(imported: 0, skipped: 2))
     }
 }

@@ -81,7 +81,7 @@ struct SyncRunTests {
     @Test("a run of a scheduler counts once, and reports each failure once")
     func scheduler() async throws {
         let device = try await device(.memory)
-        let schedule = SyncSchedule(pulls: tables.map { .init(Query($0), named: "all") }, spread: .zero)
+        let schedule = SyncSchedule(pulls: tables.map { .init(TableQuery($0), named: "all") }, spread: .zero)
         let scheduler = SyncScheduler(device.context, schedule)
         var runs = scheduler.runs.makeAsyncIterator()
         let task = Task { try await scheduler.run() }

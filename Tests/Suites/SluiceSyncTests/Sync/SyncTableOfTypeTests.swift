@@ -9,7 +9,7 @@ import Testing
 
 @Suite("SyncTable: local records as values of a type")
 struct SyncTableOfTypeTests {
-    struct Todo: TableRecord, Hashable {
+    struct Todo: SyncRecord, Hashable {
         static let tableName = "todos"
         var id: String?
         var text: String
@@ -36,7 +36,7 @@ struct SyncTableOfTypeTests {
         #expect(try await device.context.push().isClean)
         let known = try #require(try await todos.lookup(id: id))
         #expect(known.version != nil && known.text == "milk" && known.due == milk.due)
-        #expect(try await todos.records(matching: Query("todos").where(column("text") == "milk")) == [known])
+        #expect(try await todos.records(matching: TableQuery("todos").where(column("text") == "milk")) == [known])
         #expect(try await todos.lookup(id: "none") == nil)
         try await todos.delete(id: id)
         #expect(try await todos.count() == 0)
@@ -103,7 +103,7 @@ struct SyncTableOfTypeTests {
             #expect(try todos.lookup(id: "1")?["colour"] == .null, "a null is a value")
         }
         #expect(try await todos.misfits().isEmpty)
-        var updates = todos.observe(Query("todos").selecting("text")).makeAsyncIterator()
+        var updates = todos.observe(TableQuery("todos").selecting("text")).makeAsyncIterator()
         let first = try #require(try await updates.next())
         #expect(first.records == [["id": "1", "text": "milk"]] && first.misfits.isEmpty)
         #expect(first.diff.inserted.map(\.record) == first.records)
@@ -122,7 +122,7 @@ struct SyncTableOfTypeTests {
 
     @Test("in a transaction, over two types")
     func transaction() async throws {
-        struct Note: TableRecord {
+        struct Note: SyncRecord {
             static let tableName = "notes"
             var id: String
             var todo: String?
@@ -143,7 +143,7 @@ struct SyncTableOfTypeTests {
     func observed() async throws {
         let device = try await Device(.memory)
         let todos = try device.context.table(Todo.self)
-        var updates = todos.observe(Query("todos").where(column("done") == false)).makeAsyncIterator()
+        var updates = todos.observe(TableQuery("todos").where(column("done") == false)).makeAsyncIterator()
         #expect(try await updates.next()?.records == [])
         let milk = try await todos.insert(Todo(text: "milk"))
         #expect(try await updates.next()?.records == [milk])

@@ -33,7 +33,7 @@ struct Device {
 
     init(
         _ kind: StoreKind, server: ModelServer = ModelServer(), handlers: [any ConflictHandler] = [],
-        policy: ConflictPolicy = .hold, filters: [any Filter] = [], pageSize: Int = 50,
+        policy: ConflictPolicy = .hold, filters: [any RequestFilter] = [], pageSize: Int = 50,
         store: (any LocalStore)? = nil, transport: (any Transport)? = nil, retry: RetryPolicy = .never,
         dialect: Dialect = .azureV2, endpoint: String = "http://model.test", maximumAttempts: Int = 10,
         batchSize: Int = 1,
@@ -91,15 +91,15 @@ struct Device {
 
     /// What was given up on purpose.
     func audit() async throws -> [JSON] {
-        try await store.read { try $0.records(matching: Query(SyncTables.audit.name)) }
+        try await store.read { try $0.records(matching: TableQuery(SyncTables.audit.name)) }
     }
 
     /// What the engine still remembers of records: empty when all is settled.
     func states() async throws -> Int {
-        try await store.read { try $0.count(matching: Query(RecordState.schema.name)) }
+        try await store.read { try $0.count(matching: TableQuery(RecordState.schema.name)) }
     }
 }
 
-extension Request {
+extension SyncRequest {
     var isWrite: Bool { head.method != .get }
 }

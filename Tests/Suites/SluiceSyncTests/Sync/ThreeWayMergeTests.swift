@@ -9,7 +9,7 @@ import Testing
 
 @Suite("What only one side changed is that side's, whatever decides the conflict")
 struct ThreeWayMergeTests {
-    struct Todo: TableRecord, Hashable {
+    struct Todo: SyncRecord, Hashable {
         static let tableName = "todos"
         var id: String?
         var text: String

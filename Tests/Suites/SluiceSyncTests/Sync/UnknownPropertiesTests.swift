@@ -106,13 +106,13 @@ final class UnknownPropertiesTests {
 private struct FormerNames: Transport {
     let server: ModelServer
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         var request = request
         request.head.path = request.head.path?.replacingOccurrences(of: "__updatedAt", with: "updatedAt")
         var response = try await server.send(request)
         guard let document = try? response.body.json else { return response }
         let rows = document.elements
-        response.body = Body(json: rows.map { JSON($0.map(Self.renamed)) } ?? Self.renamed(document))
+        response.body = MessageBody(json: rows.map { JSON($0.map(Self.renamed)) } ?? Self.renamed(document))
         return response
     }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import SluiceWire
 
 @Suite("A lossy line") struct LossyTransportTests {
-    private static let request = Request(
+    private static let request = SyncRequest(
         HTTPRequest(method: .get, scheme: "https", authority: "example.net", path: "/tables/todos"))
 
     private func run(_ seed: UInt64) async -> (outcomes: [String], arrived: Int, line: LossyTransport) {

@@ -87,7 +87,7 @@ struct StoreImportTests {
         let table = UnansweredSend.schema.name
         let store = MemoryStore()
         try await read([head([]), StoreLines.row(Self.tombstone, of: table).description, end(1)], into: store)
-        #expect(try await store.read { try $0.count(matching: Query(table)) } == 1)
+        #expect(try await store.read { try $0.count(matching: TableQuery(table)) } == 1)
     }
 
     @Test(

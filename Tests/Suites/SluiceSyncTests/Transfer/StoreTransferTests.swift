@@ -44,11 +44,11 @@ struct StoreTransferTests {
     }
 
     /// A device that has pulled, with a query of a part, changes that wait, and one that may have been sent.
-    private func used(_ kind: StoreKind) async throws -> (Device, Query) {
+    private func used(_ kind: StoreKind) async throws -> (Device, TableQuery) {
         let device = try await Device(kind, server: ServerKind.tokens.make(pageSize: 20))
         device.server.seed(
             "todos", (0..<1200).map { ["id": JSON("r\($0)"), "n": JSON($0), "text": JSON("row \($0)")] })
-        let query = Query("todos", filter: try QueryExpression(odata: "n lt 6"))
+        let query = TableQuery("todos", filter: try QueryExpression(odata: "n lt 6"))
         try await device.todos.pull(named: "all")
         try await device.todos.pull(query, named: "few")
         try await device.todos.insert(["id": "mine", "text": "secret"])
@@ -120,7 +120,7 @@ struct StoreTransferTests {
                 try await StoreImport().read(into: store) { lines.read() }
             }
             #expect(error?.code == .invalidRecord || error?.code == .invalidTable, "\(String(describing: error))")
-            #expect(try await store.read { try $0.count(matching: Query("todos")) } == 0)
+            #expect(try await store.read { try $0.count(matching: TableQuery("todos")) } == 0)
         }
     }
 
@@ -147,7 +147,7 @@ struct StoreTransferTests {
         _ = try await device.context.push()
         let operations = try await device.context.queue.operations()
         try await device.context.queue.discard(try #require(operations.first { $0.recordID == "r1" }).id)
-        let lines = try await export(device, StoreExport(redactions: [StoreRedaction(redaction)]))
+        let lines = try await export(device, StoreExport(redactions: [StoreExport.Redaction(redaction)]))
         for text in ["secret", "mine, too", "row 3"] {
             #expect(!lines.contains { $0.contains(text) }, "\(lines.filter { $0.contains(text) })")
         }
@@ -162,7 +162,7 @@ struct StoreTransferTests {
         let device = try await Device(.memory)
         try await device.todos.insert(["id": "1"])
         let error = await #expect(throws: SluiceError.self) {
-            try await export(device, StoreExport(redactions: [StoreRedaction("todo.text")]))
+            try await export(device, StoreExport(redactions: [StoreExport.Redaction("todo.text")]))
         }
         #expect(error?.code == .invalidArgument)
     }

@@ -28,7 +28,7 @@ struct AuthenticationTests {
     let request = Dialect.azureV2.lookup(table: "t", id: "1", endpoint: testEndpoint)
     static let zumo = field("X-ZUMO-AUTH")
 
-    func options(_ provider: any TokenProvider, _ scheme: TokenScheme = .zumo) -> ClientOptions {
+    func options(_ provider: any TokenProvider, _ scheme: ClientOptions.TokenScheme = .zumo) -> ClientOptions {
         var options = quickOptions()
         options.tokenProvider = provider
         options.tokenScheme = scheme

@@ -15,14 +15,14 @@ struct ClientHeadersTests {
 
     /// The header fields of a request as the server gets it.
     private func sent(
-        _ request: Request, _ dialect: Dialect, _ options: ClientOptions, filters: [any Filter] = []
+        _ request: SyncRequest, _ dialect: Dialect, _ options: ClientOptions, filters: [any RequestFilter] = []
     ) async throws -> HTTPFields {
         let transport = ScriptedTransport(otherwise: .json(204, ""))
         _ = try await client(transport, dialect: dialect, filters: filters, options: options).send(request)
         return transport.requests[0].head.headerFields
     }
 
-    private func features(_ request: Request, _ dialect: Dialect = .azureV2) async throws -> String? {
+    private func features(_ request: SyncRequest, _ dialect: Dialect = .azureV2) async throws -> String? {
         try await sent(request, dialect, quickOptions())[field("X-ZUMO-FEATURES")]
     }
 
@@ -88,25 +88,25 @@ struct ClientHeadersTests {
     func own() async throws {
         var head = HTTPRequest(method: .get, scheme: "https", authority: "example.net", path: "/app/api/x")
         head.headerFields[.userAgent] = "mine"
-        let fields = try await sent(Request(head), .azureV2, options())
+        let fields = try await sent(SyncRequest(head), .azureV2, options())
         #expect(fields[.userAgent] == "mine" && fields[field("ZUMO-API-VERSION")] == "2.0.0")
     }
 
     @Test("features are told in one order, whatever they were put together in")
     func order() {
-        let all: RequestFeatures = [
+        let all: SyncRequest.Features = [
             .readQuery, .readRaw, .refresh, .incremental, .linkHeader, .offline, .concurrency, .queryParameters,
             .apiGeneric, .apiJSON, .apiTyped, .untypedTable, .typedTable,
         ]
         #expect(all.description == "TT,TU,AT,AJ,AG,QS,OC,OL,LH,IP,RF,TR,TQ")
-        #expect("\(RequestFeatures([.offline, .untypedTable]))" == "TU,OL")
-        #expect("\(RequestFeatures([.offline, .queryParameters]))" == "QS,OL")
-        #expect(RequestFeatures().description.isEmpty)
+        #expect("\(SyncRequest.Features([.offline, .untypedTable]))" == "TU,OL")
+        #expect("\(SyncRequest.Features([.offline, .queryParameters]))" == "QS,OL")
+        #expect(SyncRequest.Features().description.isEmpty)
     }
 
     @Test("a request shows its features", arguments: [Dialect.azureV1, .azureV2])
     func derived(dialect: Dialect) async throws {
-        var query = Query("t", top: 5)
+        var query = TableQuery("t", top: 5)
         var list = try dialect.list(table: "t", query: query, endpoint: testEndpoint)
         #expect(try await features(list, dialect) == nil)
         list.context.features = [.typedTable, .readQuery]
@@ -135,8 +135,8 @@ struct ClientHeadersTests {
         let endpoint = try Endpoint("https://example.net?tenant=7")
         let transport = ScriptedTransport(otherwise: .json(200, "[]"))
         let client = SluiceClient(endpoint: endpoint, dialect: .azureV1, transport: transport, options: quickOptions())
-        for parameters in [[], [Query.Parameter("a", "b")]] {
-            let query = Query("t", top: 1, parameters: parameters)
+        for parameters in [[], [TableQuery.Parameter("a", "b")]] {
+            let query = TableQuery("t", top: 1, parameters: parameters)
             _ = try await client.send(try Dialect.azureV1.list(table: "t", query: query, endpoint: endpoint))
         }
         #expect(transport.requests.map { $0.head.headerFields[field("X-ZUMO-FEATURES")] } == [nil, "QS"])
@@ -147,10 +147,10 @@ struct ClientHeadersTests {
         let transport = ScriptedTransport([.json(503, ""), .json(200, "[]")], otherwise: .json(200, "[]"))
         let sender = client(transport)
         var pull = try sender.dialect.list(
-            table: "t", query: Query("t", includesDeleted: true), endpoint: testEndpoint)
+            table: "t", query: TableQuery("t", includesDeleted: true), endpoint: testEndpoint)
         pull.context.source = .pull
         pull.context.features = .incremental
-        let online = try sender.dialect.list(table: "t", query: Query("t"), endpoint: testEndpoint)
+        let online = try sender.dialect.list(table: "t", query: TableQuery("t"), endpoint: testEndpoint)
         _ = try await sender.send(pull)
         _ = try await sender.send(online)
         #expect(

@@ -6,9 +6,9 @@ import Testing
 
 @Suite("Filter chain")
 struct FilterChainTests {
-    let request = Request(
+    let request = SyncRequest(
         HTTPRequest(method: .get, scheme: "http", authority: "h", path: "/"),
-        context: RequestContext(source: .push, table: "t", recordID: "1"))
+        context: SyncRequest.Context(source: .push, table: "t", recordID: "1"))
     struct Odd: Error {}
 
     @Test("the first filter is the outermost, on the way down and up")
@@ -60,7 +60,7 @@ struct FilterChainTests {
             var request = request
             request.head.path = "/changed"
             var response = try await next(request)
-            response.body = Body(bytes: Array("new".utf8))
+            response.body = MessageBody(bytes: Array("new".utf8))
             return response
         }
         _ = try await FilterChain([outer, inner], transport: transport).send(request)

@@ -16,22 +16,22 @@ struct FiltersDocumentTests {
     func tenant() async throws {
         let endpoint = testEndpoint
         struct AsyncHTTPTransport: Transport {
-            func send(_ request: Request) async throws -> Response {
+            func send(_ request: SyncRequest) async throws -> SyncResponse {
                 .json(200, request.head.headerFields[HTTPField.Name("X-Tenant")!] ?? "")
             }
         }
 
-        struct Locked: Filter {
-            func handle(_ request: Request, next: Next) async throws -> Response {
+        struct Locked: RequestFilter {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 let response = try await next(request)
                 return response.status == 423 ? try await next(request) : response
             }
         }
 
-        struct Tenant: Transform {
+        struct Tenant: RequestTransform {
             let name: String
 
-            func request(_ request: Request) -> Request {
+            func request(_ request: SyncRequest) -> SyncRequest {
                 var request = request
                 request.head.headerFields[HTTPField.Name("X-Tenant")!] = name
                 return request
@@ -41,7 +41,7 @@ struct FiltersDocumentTests {
         let client = SluiceClient(endpoint: endpoint, transport: AsyncHTTPTransport(), filters: [Tenant(name: "north")])
         let traced = client.with(RequestLog())
 
-        let request = Request(HTTPRequest(method: .get, scheme: "https", authority: "example.net", path: "/app"))
+        let request = SyncRequest(HTTPRequest(method: .get, scheme: "https", authority: "example.net", path: "/app"))
         #expect(try await traced.send(request).body.bytes == Array("north".utf8))
         #expect(client.filters.count == 1 && traced.filters.count == 2)
         #expect(client.takesPages && !client.with(Locked()).takesPages)
@@ -51,8 +51,10 @@ struct FiltersDocumentTests {
     }
 }
 
-private struct RequestLog: Filter {
-    func handle(_ request: Request, next: Next) async throws -> Response { try await next(request) }
+private struct RequestLog: RequestFilter {
+    func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
+        try await next(request)
+    }
 }
 
 struct Session {

@@ -58,7 +58,11 @@ struct HideCredentialsTests {
         }
     }
 
-    private func client(_ answer: Response, _ scheme: TokenScheme = .zumo, filters: [any Filter] = []) -> SluiceClient {
+    private func client(
+        _ answer: SyncResponse, _ scheme: ClientOptions.TokenScheme = .zumo, filters: [any RequestFilter] = []
+    )
+        -> SluiceClient
+    {
         var options = quickOptions()
         options.tokenProvider = Fixed()
         options.tokenScheme = scheme
@@ -80,8 +84,10 @@ struct HideCredentialsTests {
         return text
     }
 
-    @Test("a token that a server repeats stands in no error", arguments: Writing.allCases, [TokenScheme.zumo, .bearer])
-    func repeated(_ writing: Writing, _ scheme: TokenScheme) async throws {
+    @Test(
+        "a token that a server repeats stands in no error", arguments: Writing.allCases,
+        [ClientOptions.TokenScheme.zumo, .bearer])
+    func repeated(_ writing: Writing, _ scheme: ClientOptions.TokenScheme) async throws {
         let written = writing.text(Self.token)
         for body in [#"{"error":"the token \#(written) is not good"}"#, "no: \(written)", #"["\#(written)"]"#] {
             let error = try await error(client(.json(403, body), scheme))
@@ -156,7 +162,7 @@ struct HideCredentialsTests {
             request.head.path = (request.head.path ?? "") + "?api_key=8f3b%2Bc71d0&$top=5"
             return try await next(request)
         }
-        let answer = Response.json(400, "\"GET /t?api_key=8f3b%2Bc71d0&$top=5 is none; 8f3b+c71d0\"")
+        let answer = SyncResponse.json(400, "\"GET /t?api_key=8f3b%2Bc71d0&$top=5 is none; 8f3b+c71d0\"")
         let error = try await error(client(answer, filters: [keyed]))
         #expect(error.message == "GET /t?api_key=(hidden)&$top=5 is none; (hidden)")
     }
@@ -165,7 +171,7 @@ struct HideCredentialsTests {
         var head = HTTPResponse(status: .init(code: 400, reasonPhrase: "Bad \(Self.token)"))
         head.headerFields[.location] = "https://example.net/login?\(Self.token)"
         head.headerFields[.retryAfter] = "5"
-        let error = try await error(client(Response(head)))
+        let error = try await error(client(SyncResponse(head)))
         #expect(!told(error).contains(Self.token))
         #expect(error.exchange?.response.head.headerFields[.location] == nil)
         #expect(error.exchange?.response.head.headerFields[.retryAfter] == "5")
@@ -189,7 +195,7 @@ struct HideCredentialsTests {
         let lookup = try await error(client(.json(200, body)))
         #expect(!told(lookup).contains(Self.token))
         let list = await #expect(throws: SluiceError.self) {
-            _ = try await client(.json(200, "[\(body)]")).table("t").records(Query("t")).first { _ in true }
+            _ = try await client(.json(200, "[\(body)]")).table("t").records(TableQuery("t")).first { _ in true }
         }
         let text = told(try #require(list))
         #expect(!text.contains(Self.token), "\(text)")
@@ -198,7 +204,7 @@ struct HideCredentialsTests {
     @Test("what a transport or a filter throws loses it, and the reason stays") func thrown() async throws {
         struct Odd: Error { let text: String }
         struct Failing: Transport {
-            func send(_ request: Request) async throws -> Response {
+            func send(_ request: SyncRequest) async throws -> SyncResponse {
                 throw SluiceError(
                     .network, "no way",
                     cause: RequestNotSent("of \(request.head.headerFields[field("X-ZUMO-AUTH")] ?? "")"))

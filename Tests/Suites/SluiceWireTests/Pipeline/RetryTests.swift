@@ -13,7 +13,7 @@ import Testing
 struct RetryTests {
     let read = Dialect.azureV2.lookup(table: "t", id: "1", endpoint: testEndpoint)
     let online = Dialect.azureV2.insert(table: "t", record: ["id": "1"], endpoint: testEndpoint)
-    var push: Request {
+    var push: SyncRequest {
         var request = online
         request.context.source = .push
         request.context.operationID = "op"
@@ -21,7 +21,7 @@ struct RetryTests {
     }
 
     /// How often a request goes out before it succeeds or gives up.
-    func attempts(_ request: Request, _ step: ScriptedTransport.Step) async -> Int {
+    func attempts(_ request: SyncRequest, _ step: ScriptedTransport.Step) async -> Int {
         let transport = ScriptedTransport([step, step], otherwise: .json(200, #"{"id":"1"}"#))
         _ = try? await client(transport).send(request)
         return transport.requests.count

@@ -16,7 +16,7 @@ struct SluiceClientTests {
                 request.head.headerFields[field("X-Copy")] = "1"
                 return try await next(request)
             })
-        let request = try original.dialect.list(table: "t", query: Query("t"), endpoint: original.endpoint)
+        let request = try original.dialect.list(table: "t", query: TableQuery("t"), endpoint: original.endpoint)
         _ = try await copy.send(request)
         _ = try await original.send(request)
         #expect(transport.requests.map { $0.head.headerFields[field("X-Copy")] } == ["1", nil])
@@ -78,7 +78,7 @@ struct SluiceClientTests {
             var options = quickOptions()
             options.tokenProvider = FixedToken()
             let client = client(transport, dialect: dialect, options: options)
-            var request = try dialect.list(table: "t", query: Query("t"), endpoint: testEndpoint)
+            var request = try dialect.list(table: "t", query: TableQuery("t"), endpoint: testEndpoint)
             request.context.source = .pull
             #expect(try await client.send(request).body.untouchedBytes != nil)
         }
@@ -105,8 +105,8 @@ struct SluiceClientTests {
     func tooLarge() async throws {
         let transport = ScriptedTransport(otherwise: .json(200, "[ ]"))
         var options = quickOptions()
-        options.limits = Limits(responseBytes: 3, deadline: .seconds(5), minimumRate: 1)
-        let request = try Dialect.azureV2.list(table: "t", query: Query("t"), endpoint: testEndpoint)
+        options.limits = SyncRequest.Limits(responseBytes: 3, deadline: .seconds(5), minimumRate: 1)
+        let request = try Dialect.azureV2.list(table: "t", query: TableQuery("t"), endpoint: testEndpoint)
         _ = try await client(transport, options: options).send(request)
         #expect(transport.requests[0].context.limits == options.limits)
         options.limits.responseBytes = 2
@@ -136,7 +136,7 @@ struct FixedToken: TokenProvider {
 
 /// A seal that looks at each request of a page.
 private struct TestSeal: PageFilter {
-    let look: @Sendable (Request) throws -> Void
+    let look: @Sendable (SyncRequest) throws -> Void
 
     func handle(_ page: RequestPage, next: RequestPage.Next) async -> RequestPage.Answers {
         do {

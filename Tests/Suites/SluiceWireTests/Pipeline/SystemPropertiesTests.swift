@@ -9,17 +9,17 @@ struct SystemPropertiesTests {
     private let record = #"{"id":"1","a":1,"__version":"v","__createdAt":"c","__updatedAt":"u","__deleted":false}"#
 
     private func exchange(
-        _ request: Request, _ selection: [String], _ body: String, status: Int = 200
-    ) async throws -> (path: String?, response: Response) {
+        _ request: SyncRequest, _ selection: [String], _ body: String, status: Int = 200
+    ) async throws -> (path: String?, response: SyncResponse) {
         let transport = ScriptedTransport([.json(status, body)])
         var options = quickOptions()
-        options.systemProperties = SystemPropertySelection(["__wrong"], tables: ["t": selection])
+        options.systemProperties = SystemProperty.Selection(["__wrong"], tables: ["t": selection])
         let response = try await client(transport, dialect: .azureV1, options: options).send(request)
         return (transport.requests[0].head.path, response)
     }
 
-    private func list(_ source: RequestContext.Source = .online) throws -> Request {
-        var request = try Dialect.azureV1.list(table: "t", query: Query("t"), endpoint: testEndpoint)
+    private func list(_ source: SyncRequest.Context.Source = .online) throws -> SyncRequest {
+        var request = try Dialect.azureV1.list(table: "t", query: TableQuery("t"), endpoint: testEndpoint)
         request.context.source = source
         return request
     }
@@ -63,7 +63,7 @@ struct SystemPropertiesTests {
 
     @Test("a pull and a push ask for what they need, and their answers stay as bytes")
     func needed() async throws {
-        for source in [RequestContext.Source.pull, .push] {
+        for source in [SyncRequest.Context.Source.pull, .push] {
             for (selection, asked) in [
                 (["*"], "*"), ([], "__version,__updatedAt,__deleted"),
                 (["__createdAt"], "__createdAt,__version,__updatedAt,__deleted"),

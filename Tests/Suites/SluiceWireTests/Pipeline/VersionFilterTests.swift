@@ -8,8 +8,8 @@ import Testing
 struct VersionFilterTests {
     /// What a dialect sends for a request, and what comes back for an answer.
     func exchange(
-        _ request: Request, _ dialect: Dialect = .azureV2, answer: Response = .json(204, "")
-    ) async throws -> (sent: Request, response: Response) {
+        _ request: SyncRequest, _ dialect: Dialect = .azureV2, answer: SyncResponse = .json(204, "")
+    ) async throws -> (sent: SyncRequest, response: SyncResponse) {
         let transport = ScriptedTransport([.answer(answer)])
         let response = try await client(transport, dialect: dialect).send(request)
         return (transport.requests[0], response)
@@ -135,7 +135,7 @@ struct VersionFilterTests {
         let sent = try await exchange(undelete, patching).sent
         #expect(try sent.body.json == ["deleted": false] && sent.head.headerFields[.ifMatch] == #""v""#)
         var insert = Dialect.azureV2.insert(table: "t", record: ["id": "1"], endpoint: testEndpoint)
-        insert.body = Body(bytes: Array(#"{ "id" : "1" }"#.utf8))
+        insert.body = MessageBody(bytes: Array(#"{ "id" : "1" }"#.utf8))
         #expect(try await exchange(insert).sent.body.bytes == Array(#"{ "id" : "1" }"#.utf8))
     }
 
@@ -143,7 +143,7 @@ struct VersionFilterTests {
     func custom() async throws {
         var head = HTTPRequest(method: .post, scheme: "https", authority: "example.net", path: "/api/x")
         head.headerFields[.contentType] = "application/json"
-        let request = Request(head, body: Body(json: ["__a": 1, "version": "v"]))
+        let request = SyncRequest(head, body: MessageBody(json: ["__a": 1, "version": "v"]))
         let sent = try await exchange(request).sent
         #expect(try sent.body.json == ["__a": 1, "version": "v"] && sent.head.headerFields[.ifMatch] == nil)
         #expect(try await exchange(request, .azureV1).sent.head.path == "/api/x")
@@ -162,7 +162,7 @@ struct VersionFilterTests {
     func systemProperties(path: String, expected: String) async throws {
         for method in [HTTPRequest.Method.get, .post, .patch] {
             let head = HTTPRequest(method: method, scheme: "https", authority: "example.net", path: path)
-            let request = Request(head, context: RequestContext(action: .read, table: "t"))
+            let request = SyncRequest(head, context: SyncRequest.Context(action: .read, table: "t"))
             #expect(try await exchange(request, .azureV1).sent.head.path == expected)
             #expect(try await exchange(request, .azureV2).sent.head.path == path)
         }
@@ -172,10 +172,11 @@ struct VersionFilterTests {
     func selection() async throws {
         let transport = ScriptedTransport(otherwise: .json(200, "[]"))
         var options = quickOptions()
-        options.systemProperties = SystemPropertySelection(["__version", "a&b"], tables: ["plain": []])
+        options.systemProperties = SystemProperty.Selection(["__version", "a&b"], tables: ["plain": []])
         let client = client(transport, dialect: .azureV1, options: options)
         for table in ["t", "plain"] {
-            _ = try await client.send(Dialect.azureV1.list(table: table, query: Query(table), endpoint: testEndpoint))
+            _ = try await client.send(
+                Dialect.azureV1.list(table: table, query: TableQuery(table), endpoint: testEndpoint))
         }
         #expect(
             transport.requests.map(\.head.path) == [

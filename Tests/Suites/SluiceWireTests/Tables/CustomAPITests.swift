@@ -39,7 +39,7 @@ struct CustomAPITests {
         let transport = ScriptedTransport([.json(202, "a;b", ["X-Batch": "9", "Set-Cookie": "c=d"]), .json(304, "")])
         let report = client(transport).api("report")
         let answer = try await report.send(
-            Body(bytes: [1, 2]), method: .patch, headers: [.contentType: "text/csv", .accept: "text/csv"])
+            MessageBody(bytes: [1, 2]), method: .patch, headers: [.contentType: "text/csv", .accept: "text/csv"])
         #expect(answer.status == 202 && answer.body.bytes == Array("a;b".utf8))
         #expect(answer.head.headerFields[field("X-Batch")] == "9" && answer.head.headerFields[.setCookie] == "c=d")
         #expect(transport.requests[0].body.bytes == [1, 2] && transport.header("Content-Type") == "text/csv")

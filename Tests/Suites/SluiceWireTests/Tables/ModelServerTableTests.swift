@@ -61,12 +61,12 @@ struct ModelServerTableTests {
         server.seed("people", (10..<31).map { ["id": JSON("p\($0)"), "name": JSON("n\($0)"), "age": JSON($0)] })
         let people = try client(server, dialect: dialect).table("people")
         var ids: [String] = []
-        for try await person in people.records(Query("people").where(column("age") >= 15)) {
+        for try await person in people.records(TableQuery("people").where(column("age") >= 15)) {
             ids.append(person["id"]?.string ?? "")
         }
         #expect(ids == (15..<31).map { "p\($0)" })
         ids = []
-        for try await person in people.records(Query("people").skipping(2).taking(4)) {
+        for try await person in people.records(TableQuery("people").skipping(2).taking(4)) {
             ids.append(person["id"]?.string ?? "")
         }
         #expect(ids == (12..<16).map { "p\($0)" })

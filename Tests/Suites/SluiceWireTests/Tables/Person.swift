@@ -1,6 +1,6 @@
 import SluiceCore
 
-struct Person: TableRecord, Equatable {
+struct Person: SyncRecord, Equatable {
     static let tableName = "people"
     var id: String?
     var name: String

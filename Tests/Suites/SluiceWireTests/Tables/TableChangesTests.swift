@@ -121,7 +121,8 @@ struct TableChangesTests {
         let people = client(transport).table("people")
         try await people.insert(["id": "a"], parameters: ["x": [1, "B"], "q": "a&b c", "on": true])
         #expect(transport.lines == ["POST /app/tables/people?x=1&x=B&q=a%26b%20c&on=true"])
-        for bad in [["$top": "1"], ["": "1"], ["a": .null], ["a": ["b": 1]], ["a": [["b"]]]] as [RequestParameters] {
+        for bad in [["$top": "1"], ["": "1"], ["a": .null], ["a": ["b": 1]], ["a": [["b"]]]] as [SyncRequest.Parameters]
+        {
             let refused = [
                 await #expect(throws: SluiceError.self) { try await people.insert(["id": "a"], parameters: bad) },
                 await #expect(throws: SluiceError.self) { try await people.read(parameters: bad) },

@@ -15,7 +15,7 @@ struct TableFeaturesTests {
         let table = client.table("people")
         try await client.table(Person.self).update(
             Person(id: "a", name: "Ada", version: "v"), parameters: ["by": "me"])
-        _ = try await table.read(Query("people").taking(1))
+        _ = try await table.read(TableQuery("people").taking(1))
         _ = try await table.read(odata: "$top=1")
         _ = try await table.refresh(["id": "a"])
         try await table.delete(id: "a")

@@ -146,7 +146,7 @@ struct TableOfTypeTests {
         ])
         let people = client(transport, dialect: .datasync).table(Person.self)
         var names: [String] = []
-        for try await person in people.records(Query("people").sorted(by: "name")) { names.append(person.name) }
+        for try await person in people.records(TableQuery("people").sorted(by: "name")) { names.append(person.name) }
         #expect(names == ["Ada", "Bob"])
         #expect(transport.lines == ["GET /app/tables/people?$orderby=name", "GET /app/tables/people?$skip=1"])
     }

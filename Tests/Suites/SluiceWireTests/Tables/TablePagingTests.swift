@@ -12,7 +12,7 @@ struct TablePagingTests {
         #"{"items":\#(rows(ids)),"nextLink":\#(link.map { "\"\($0)\"" } ?? "null")}"#
     }
 
-    private func ids(_ table: Table<JSON>, _ query: Query? = nil) async throws -> [String] {
+    private func ids(_ table: OnlineTable<JSON>, _ query: TableQuery? = nil) async throws -> [String] {
         var ids: [String] = []
         for try await record in table.records(query) { ids.append(record["id"]?.string ?? "?") }
         return ids
@@ -62,7 +62,7 @@ struct TablePagingTests {
         let transport = ScriptedTransport([.json(200, rows(0..<2)), .json(200, rows(2..<5))])
         var table = client(transport, dialect: .azureV1).table("t")
         table.systemProperties = []
-        #expect(try await ids(table, Query("t").taking(3)) == ["0", "1", "2"])
+        #expect(try await ids(table, TableQuery("t").taking(3)) == ["0", "1", "2"])
         #expect(transport.lines == ["GET /app/tables/t?$top=3", "GET /app/tables/t?$top=1&$skip=2"])
     }
 
@@ -95,7 +95,7 @@ struct TablePagingTests {
         let transport = ScriptedTransport([.json(200, #"[{"id":"1","n":1}]"#), .json(200, "[]")])
         var table = client(transport, dialect: .azureV1).table("t")
         table.systemProperties = []
-        for try await _ in table.records(Query("t").selecting("n")) {}
+        for try await _ in table.records(TableQuery("t").selecting("n")) {}
         #expect(transport.lines == ["GET /app/tables/t?$select=n,id", "GET /app/tables/t?$select=n,id&$skip=1"])
     }
 

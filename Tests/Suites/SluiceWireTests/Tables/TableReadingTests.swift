@@ -52,7 +52,7 @@ struct TableReadingTests {
         let rows = dialect.odata == .v3 ? "results" : "items"
         let transport = ScriptedTransport([.json(200, #"{"\#(rows)":[{"id":"a"},{"id":"b"}],"count":9}"#)])
         let people = client(transport, dialect: dialect).table("people")
-        var query = Query("another").where(column("age") > 3).sorted(by: "name").taking(2)
+        var query = TableQuery("another").where(column("age") > 3).sorted(by: "name").taking(2)
         query.includesCount = true
         let page = try await people.read(query, parameters: ["x": "y"])
         #expect(page.rows == [["id": "a"], ["id": "b"]] && page.count == 9 && !page.hasNext)
@@ -69,7 +69,7 @@ struct TableReadingTests {
             .json(200, #"[{"name":"a"},{"name":"b"}]"#), .json(200, #"[{"id":1},{"id":2}]"#),
         ])
         let table = client(transport, dialect: .azureV1).table("t")
-        #expect(try await table.read(Query("t").selecting("name")).rows == [["name": "a"], ["name": "b"]])
+        #expect(try await table.read(TableQuery("t").selecting("name")).rows == [["name": "a"], ["name": "b"]])
         #expect(try await table.read().rows == [["id": 1], ["id": 2]])
     }
 
@@ -78,7 +78,8 @@ struct TableReadingTests {
         let body = dialect.odata == .v3 ? #"{"results":[],"count":42}"# : #"{"items":[],"count":42,"nextLink":null}"#
         let transport = ScriptedTransport([.json(200, body), .json(200, "[]")])
         let people = client(transport, dialect: dialect).table("people")
-        let query = Query("people").where(column("age") > 3).sorted(by: "name").skipping(5).taking(7).selecting("name")
+        let query = TableQuery("people").where(column("age") > 3).sorted(by: "name").skipping(5).taking(7).selecting(
+            "name")
         #expect(try await people.count(query) == 42)
         let path = try #require(transport.requests[0].head.path)
         let count = dialect.odata == .v3 ? "$inlinecount=allpages" : "$count=true"

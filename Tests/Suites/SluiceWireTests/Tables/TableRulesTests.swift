@@ -8,7 +8,7 @@ import Testing
 struct TableRulesTests {
     let transport = ScriptedTransport(otherwise: .json(200, #"{"id":"a"}"#))
 
-    private func refusal(_ body: (Table<JSON>) async throws -> Void) async -> SluiceError? {
+    private func refusal(_ body: (OnlineTable<JSON>) async throws -> Void) async -> SluiceError? {
         await #expect(throws: SluiceError.self) { try await body(client(transport, dialect: .azureV1).table("t")) }
     }
 
@@ -31,7 +31,7 @@ struct TableRulesTests {
         for change in [
             { try await $0.update(record) }, { try await $0.replace(record) }, { try await $0.delete(record) },
             { try await $0.undelete(record) },
-        ] as [(Table<JSON>) async throws -> Void] {
+        ] as [(OnlineTable<JSON>) async throws -> Void] {
             #expect(await refusal(change)?.code == .invalidRecord)
         }
         #expect(transport.requests.isEmpty)

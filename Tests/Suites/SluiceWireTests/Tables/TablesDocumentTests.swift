@@ -17,7 +17,7 @@ struct TablesDocumentTests {
         #expect(try DocumentedSwift.notCompiled(of: "tables.md", in: #filePath) == [])
     }
 
-    struct Person: TableRecord {
+    struct Person: SyncRecord {
         static let tableName = "people"
         var id: String?
         var name: String
@@ -58,7 +58,7 @@ struct TablesDocumentTests {
     }
 
     /// The model server wants ids; this gives one, as real servers do.
-    private static func made(_ server: ModelServer) -> Response {
+    private static func made(_ server: ModelServer) -> SyncResponse {
         server.seed("people", [["id": "made", "name": "Ada", "age": 36]])
         return .json(201, String(describing: server.rows("people")["made"] ?? .null))
     }
@@ -89,7 +89,7 @@ struct TablesDocumentTests {
             return path.contains("/api/") || path.contains("year(") ? .answer(.json(200, "[]")) : .none
         }
 
-        let grown = Query("people").where(column("age") >= 18).sorted(by: "name")
+        let grown = TableQuery("people").where(column("age") >= 18).sorted(by: "name")
 
         for try await person in people.records(grown) {
             print(person.name)
@@ -109,7 +109,7 @@ struct TablesDocumentTests {
         #expect(server.requests.last?.head.path == "/api/films?genre=noir")
     }
 
-    struct Note: TableRecord {
+    struct Note: SyncRecord {
         static let tableName = "notes"
         var id: String?
         var text: String
@@ -180,7 +180,7 @@ struct TablesDocumentTests {
         let orders = client.api("orders")
         let receipt = try await orders.call(Order(sku: "A-1"), returning: Receipt.self)
         let open = try await orders.call(method: .get, path: ["open"], parameters: ["limit": 5])
-        let report = try await orders.send(Body(bytes: csv), headers: [.contentType: "text/csv"])
+        let report = try await orders.send(MessageBody(bytes: csv), headers: [.contentType: "text/csv"])
 
         #expect(receipt.total == 1.5 && open == ["total": 1.5] && report.status == 200)
         #expect(transport.lines == ["POST /api/orders", "GET /api/orders/open?limit=5", "POST /api/orders"])

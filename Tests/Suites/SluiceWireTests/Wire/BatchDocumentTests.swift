@@ -10,7 +10,7 @@ struct BatchDocumentTests {
     private func request(_ id: String, group: String? = nil) -> JSON {
         let head = HTTPRequest(method: .post, scheme: "https", authority: "h", path: "/tables/t")
         return BatchDocument.request(
-            id, group: group, Request(head, body: Body(json: ["n": 1])), url: "tables/t",
+            id, group: group, SyncRequest(head, body: MessageBody(json: ["n": 1])), url: "tables/t",
             fields: [HTTPField(name: .ifMatch, value: "*")])
     }
 

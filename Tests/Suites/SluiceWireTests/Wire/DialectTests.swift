@@ -52,7 +52,7 @@ struct DialectTests {
     func list(dialect: Dialect, expected: String, updatedAt: PropertyName, version: String) throws {
         #expect(dialect.columns.updatedAt == updatedAt)
         let since = try #require(Timestamp("2001-02-03T00:00:00Z"))
-        var query = Query(
+        var query = TableQuery(
             "t", order: [.init("a"), .init("b", descending: true)], skip: 1, top: 2, select: ["a", "b"],
             includesCount: true, includesDeleted: true, parameters: [.init("x$y", "('1',2)")])
         query.filter = .binary(
@@ -83,7 +83,7 @@ struct DialectTests {
     @Test("a parameter that looks like one of the protocol's is refused", arguments: Dialect.all)
     func parameters(dialect: Dialect) {
         for name in ["$top", "$", ""] {
-            let query = Query("t", parameters: [.init(name, "1")])
+            let query = TableQuery("t", parameters: [.init(name, "1")])
             let error = #expect(throws: SluiceError.self) {
                 try dialect.list(table: "t", query: query, endpoint: endpoint)
             }
@@ -105,7 +105,7 @@ struct DialectTests {
     @Test("an undelete has the form of its wire")
     func undelete() throws {
         let record: JSON = ["id": "1", "a": 1, "deleted": true, "version": "old"]
-        func made(_ dialect: Dialect) -> Request {
+        func made(_ dialect: Dialect) -> SyncRequest {
             dialect.undelete(table: "t", id: "1", record: record, version: "v", endpoint: endpoint)
         }
         for dialect in [Dialect.azureV1, .azureV2] {

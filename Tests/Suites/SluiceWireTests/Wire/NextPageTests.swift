@@ -12,12 +12,13 @@ struct NextPageTests {
 
     /// The path of the request after the page, or nil at the end.
     private func next(
-        _ dialect: Dialect = .azureV2, _ query: Query = Query("t"), body: String = #"[{"id":"1"},{"id":"2"}]"#,
+        _ dialect: Dialect = .azureV2, _ query: TableQuery = TableQuery("t"),
+        body: String = #"[{"id":"1"},{"id":"2"}]"#,
         link: String? = nil, endpoint: Endpoint? = nil
     ) throws -> String? {
         let endpoint = endpoint ?? self.endpoint
         let request = try dialect.list(table: "t", query: query, endpoint: endpoint)
-        let response = Response.json(200, body, link.map { ["Link": $0] } ?? [:])
+        let response = SyncResponse.json(200, body, link.map { ["Link": $0] } ?? [:])
         let page = try dialect.page(in: response, for: request.context)
         return dialect.nextPage(after: response, page: page, request: request, endpoint: endpoint)?.head.path
     }
@@ -62,7 +63,7 @@ struct NextPageTests {
             "javascript://example.net/app/tables/t?$skip=2", "/app/tables/t?$orderby=id&$skip=3&$top=9",
         ])
     func untrusted(link: String) throws {
-        let query = Query("t", order: [.init("id")], skip: 3, top: 9)
+        let query = TableQuery("t", order: [.init("id")], skip: 3, top: 9)
         for dialect in Dialect.all {
             let expected = "/app/tables/t?$orderby=id&$skip=5&$top=7"
             #expect(try next(dialect, query, link: "\(link); rel=next") == expected)
@@ -96,16 +97,16 @@ struct NextPageTests {
     @Test("once the wanted number of rows has come no link is followed", arguments: Dialect.all, [1, 2, 3])
     func wanted(dialect: Dialect, top: Int) throws {
         let isOver = top < 3
-        let path = try next(dialect, Query("t", top: top), link: "?$skip=2&$top=1; rel=next")
+        let path = try next(dialect, TableQuery("t", top: top), link: "?$skip=2&$top=1; rel=next")
         #expect(path == (isOver ? nil : "/app/tables/t?$skip=2&$top=1"))
-        #expect((try next(dialect, Query("t", top: top), body: items("$skip=2")) == nil) == isOver)
+        #expect((try next(dialect, TableQuery("t", top: top), body: items("$skip=2")) == nil) == isOver)
     }
 
     @Test("the wanted number counts down over links that do not repeat it")
     func countdown() throws {
         let dialect = Dialect.datasync
-        var request = try dialect.list(table: "t", query: Query("t", top: 5), endpoint: endpoint)
-        let response = Response.json(200, items("$skiptoken=x"))
+        var request = try dialect.list(table: "t", query: TableQuery("t", top: 5), endpoint: endpoint)
+        let response = SyncResponse.json(200, items("$skiptoken=x"))
         let page = try dialect.page(in: response, for: request.context)
         for round in 1...2 {
             let next = dialect.nextPage(after: response, page: page, request: request, endpoint: endpoint)
@@ -139,12 +140,12 @@ struct NextPageTests {
     func withoutLinks() throws {
         let dialect = Dialect.azureV1
         #expect(try next(dialect) == "/app/tables/t?$skip=2")
-        #expect(try next(dialect, Query("t", skip: 3, top: 9)) == "/app/tables/t?$skip=5&$top=7")
+        #expect(try next(dialect, TableQuery("t", skip: 3, top: 9)) == "/app/tables/t?$skip=5&$top=7")
         #expect(try next(dialect, body: "[]") == nil)
         #expect(try next(dialect, body: #"{"results":[{"id":"1"}],"count":1}"#) == nil)
         #expect(try next(dialect, body: #"{"results":[{"id":"1"}],"count":2}"#) == "/app/tables/t?$skip=1")
-        let request = try dialect.list(table: "t", query: Query("t"), endpoint: endpoint)
-        let response = Response.json(200, #"[{"id":"1"}]"#)
+        let request = try dialect.list(table: "t", query: TableQuery("t"), endpoint: endpoint)
+        let response = SyncResponse.json(200, #"[{"id":"1"}]"#)
         let page = try dialect.page(in: response, for: request.context)
         let second = try #require(
             dialect.nextPage(after: response, page: page, request: request, endpoint: endpoint))
@@ -155,12 +156,12 @@ struct NextPageTests {
     @Test("a page that a Link header led to says so, and the one after it no more")
     func feature() throws {
         let dialect = Dialect.azureV2
-        let request = try dialect.list(table: "t", query: Query("t"), endpoint: endpoint)
-        let linked = Response.json(200, #"[{"id":"1"}]"#, ["Link": "?$skip=1; rel=next"])
+        let request = try dialect.list(table: "t", query: TableQuery("t"), endpoint: endpoint)
+        let linked = SyncResponse.json(200, #"[{"id":"1"}]"#, ["Link": "?$skip=1; rel=next"])
         let page = try dialect.page(in: linked, for: request.context)
         let second = try #require(dialect.nextPage(after: linked, page: page, request: request, endpoint: endpoint))
         #expect(second.context.features == .linkHeader && request.context.features.isEmpty)
-        let body = Response.json(200, items("$skip=2"))
+        let body = SyncResponse.json(200, items("$skip=2"))
         let other = try dialect.page(in: body, for: second.context)
         let third = try #require(dialect.nextPage(after: body, page: other, request: second, endpoint: endpoint))
         #expect(third.context.features.isEmpty)

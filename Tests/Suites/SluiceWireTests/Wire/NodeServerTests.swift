@@ -11,7 +11,7 @@ import Testing
 struct NodeServerTests {
     let dialect = Dialect.azureV2
 
-    private func answered(_ request: Request, _ response: Response) async throws -> Response {
+    private func answered(_ request: SyncRequest, _ response: SyncResponse) async throws -> SyncResponse {
         try await client(ScriptedTransport([.answer(response)])).send(request)
     }
 
@@ -49,9 +49,9 @@ struct NodeServerTests {
     @Test("its link, which has lost port and path, is not followed")
     func link() throws {
         let endpoint = try Endpoint("http://127.0.0.1:8080")
-        let request = try dialect.list(table: "todoitem", query: Query("todoitem", top: 1000), endpoint: endpoint)
+        let request = try dialect.list(table: "todoitem", query: TableQuery("todoitem", top: 1000), endpoint: endpoint)
         let rows = "[\((0..<50).map { #"{"id":"\#($0)"}"# }.joined(separator: ","))]"
-        let response = Response.json(200, rows, ["Link": "http://127.0.0.1/?%24top=950&%24skip=50; rel=next"])
+        let response = SyncResponse.json(200, rows, ["Link": "http://127.0.0.1/?%24top=950&%24skip=50; rel=next"])
         let page = try dialect.page(in: response, for: request.context)
         let next = dialect.nextPage(after: response, page: page, request: request, endpoint: endpoint)
         #expect(next?.head.path == "/tables/todoitem?$top=950&$skip=50")
@@ -60,7 +60,7 @@ struct NodeServerTests {
 
     @Test("a filter that it cannot read is a failure of the server's, in its own words")
     func filter() throws {
-        let context = RequestContext(action: .read, table: "t")
+        let context = SyncRequest.Context(action: .read, table: "t")
         let failure = dialect.failure(.json(500, #"{"error":"Syntax error in filter"}"#), for: context)
         #expect(failure?.code == .serverFailure && failure?.message == "Syntax error in filter")
         let error = #expect(throws: SluiceError.self) { try dialect.page(in: .json(500, "[]"), for: context) }
@@ -71,7 +71,8 @@ struct NodeServerTests {
     func gone(status: Int) {
         for dialect in Dialect.all {
             for body in [#"{"error":"The item does not exist"}"#, "", "<html>Cannot PUT /tables</html>"] {
-                #expect(dialect.failure(.json(status, body), for: RequestContext(action: .lookup))?.code == .notFound)
+                #expect(
+                    dialect.failure(.json(status, body), for: SyncRequest.Context(action: .lookup))?.code == .notFound)
             }
         }
     }

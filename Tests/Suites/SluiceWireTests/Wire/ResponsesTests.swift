@@ -6,7 +6,7 @@ import Testing
 @Suite("Answers")
 struct ResponsesTests {
     let dialect = Dialect.azureV2
-    let context = RequestContext(action: .update, table: "t", recordID: "1")
+    let context = SyncRequest.Context(action: .update, table: "t", recordID: "1")
 
     @Test(
         "a status has its code",
@@ -28,7 +28,7 @@ struct ResponsesTests {
     @Test("2xx is no failure, and 304 none to a lookup", arguments: [200, 201, 202, 204])
     func success(status: Int) {
         #expect(dialect.failure(.json(status, ""), for: context) == nil)
-        #expect(dialect.failure(.json(304, ""), for: RequestContext(action: .lookup)) == nil)
+        #expect(dialect.failure(.json(304, ""), for: SyncRequest.Context(action: .lookup)) == nil)
     }
 
     @Test("a redirect is said not to have been followed")
@@ -80,9 +80,9 @@ struct ResponsesTests {
 
     @Test("an integer may be an id on the wires that know such, online alone")
     func integerIDs() throws {
-        let context = RequestContext(action: .lookup, table: "t", recordID: "7")
-        let list = RequestContext(action: .read, table: "t")
-        let pull = RequestContext(source: .pull, action: .read, table: "t")
+        let context = SyncRequest.Context(action: .lookup, table: "t", recordID: "7")
+        let list = SyncRequest.Context(action: .read, table: "t")
+        let pull = SyncRequest.Context(source: .pull, action: .read, table: "t")
         for dialect in Dialect.all {
             let record = { try dialect.record(in: .json(200, #"{"id":7}"#), for: context) }
             let rows = { try dialect.page(in: .json(200, #"[{"id":7},{"id":"x"}]"#), for: $0).rows.map(\.id) }
@@ -112,7 +112,7 @@ struct ResponsesTests {
             #"{"items":[{"id":"1"}],"count":null,"nextLink":null}"#,
         ])
     func shapes(dialect: Dialect, body: String) throws {
-        let page = try dialect.page(in: .json(200, body), for: RequestContext(action: .read, table: "t"))
+        let page = try dialect.page(in: .json(200, body), for: SyncRequest.Context(action: .read, table: "t"))
         #expect(page.rows.map(\.id) == ["1"])
         #expect(page.count == (body.contains("9") ? 9 : nil) && page.nextLink == (body.contains(#""x""#) ? "x" : nil))
     }
@@ -128,7 +128,7 @@ struct ResponsesTests {
         ])
     func besideRows(dialect: Dialect, _ answer: (body: String, isError: Bool)) {
         let result = Result { () throws -> RowPage in
-            try dialect.page(in: .json(200, answer.body), for: RequestContext(action: .read, table: "t"))
+            try dialect.page(in: .json(200, answer.body), for: SyncRequest.Context(action: .read, table: "t"))
         }
         guard answer.isError else {
             #expect(throws: Never.self) { try result.get() }
@@ -178,14 +178,14 @@ struct ResponsesTests {
             try dialect.record(in: .json(200, #"{"id":"1","a":1.10}"#), for: context)?["a"]?.number?.description
                 == "1.10")
         #expect(try dialect.record(in: .json(204, ""), for: context) == nil)
-        #expect(try dialect.record(in: .json(304, ""), for: RequestContext(action: .lookup)) == nil)
-        #expect(try dialect.record(in: .json(200, ""), for: RequestContext(action: .delete)) == nil)
+        #expect(try dialect.record(in: .json(304, ""), for: SyncRequest.Context(action: .lookup)) == nil)
+        #expect(try dialect.record(in: .json(200, ""), for: SyncRequest.Context(action: .delete)) == nil)
     }
 
     @Test("rows are read from the bytes of an answer that nobody parsed")
     func page() throws {
-        let response = Response.json(200, #"{"results":[{"id":"1","version":"a","deleted":true}],"count":9}"#)
-        let page = try dialect.page(in: response, for: RequestContext(action: .read, table: "t"))
+        let response = SyncResponse.json(200, #"{"results":[{"id":"1","version":"a","deleted":true}],"count":9}"#)
+        let page = try dialect.page(in: response, for: SyncRequest.Context(action: .read, table: "t"))
         #expect(page.rows.map(\.id) == ["1"] && page.rows[0].isDeleted && page.count == 9)
         #expect(response.body.untouchedBytes != nil)
     }
@@ -193,7 +193,7 @@ struct ResponsesTests {
     @Test("a page that is none breaks the protocol", arguments: ["", "<html>", #"[{"id":"1"}"#, "{}", "[{}]", "7"])
     func brokenPage(body: String) {
         let error = #expect(throws: SluiceError.self) {
-            try dialect.page(in: .json(200, body), for: RequestContext(action: .read, table: "t"))
+            try dialect.page(in: .json(200, body), for: SyncRequest.Context(action: .read, table: "t"))
         }
         #expect(error?.code == .brokenProtocol && error?.table == "t" && error?.status == 200)
     }

@@ -12,7 +12,7 @@ struct TableRequestsTests {
 
     @Test("a list asks in one order for all that the query says")
     func list() throws {
-        var query = Query("movies")
+        var query = TableQuery("movies")
         query.order = [.init("title", descending: true), .init("year")]
         query.skip = 5
         query.top = 10
@@ -31,7 +31,7 @@ struct TableRequestsTests {
 
     @Test("a plus, a colon and a quote of a filter are encoded so that a server reads them back")
     func filter() throws {
-        var query = Query("t")
+        var query = TableQuery("t")
         query.filter = .binary(.eq, .column("a"), .literal(.string("1+1 & 'x': 100%")))
         let path = try #require(try dialect.list(table: "t", query: query, endpoint: endpoint).head.path)
         #expect(!path.contains("+") && !path.contains(" ") && path.contains("1%2B1%20%26%20''x''%3A%20100%25"))
@@ -42,8 +42,8 @@ struct TableRequestsTests {
     @Test("an empty query asks for nothing")
     func emptyQuery() throws {
         let plain = try Endpoint("http://h")
-        #expect(try dialect.list(table: "t", query: Query("t"), endpoint: plain).head.path == "/tables/t")
-        var none = Query("t")
+        #expect(try dialect.list(table: "t", query: TableQuery("t"), endpoint: plain).head.path == "/tables/t")
+        var none = TableQuery("t")
         none.top = 0
         #expect(try dialect.list(table: "t", query: none, endpoint: plain).head.path == "/tables/t?$top=0")
     }
@@ -53,8 +53,8 @@ struct TableRequestsTests {
         for change in [
             { $0.parameters = [.init("$top", "1")] }, { $0.parameters = [.init("", "1")] }, { $0.skip = -1 },
             { $0.top = -1 },
-        ] as [(inout Query) -> Void] {
-            var query = Query("t")
+        ] as [(inout TableQuery) -> Void] {
+            var query = TableQuery("t")
             change(&query)
             let error = #expect(throws: SluiceError.self) {
                 try dialect.list(table: "t", query: query, endpoint: endpoint)

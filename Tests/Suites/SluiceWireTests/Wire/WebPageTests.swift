@@ -24,6 +24,6 @@ struct WebPageTests {
     func others(text: String) { #expect(!isPage(text)) }
 
     private func isPage(_ text: String) -> Bool {
-        ServerMessage.isWebPage(Response(HTTPResponse(status: .ok), body: Body(bytes: Array(text.utf8))))
+        ServerMessage.isWebPage(SyncResponse(HTTPResponse(status: .ok), body: MessageBody(bytes: Array(text.utf8))))
     }
 }

@@ -155,7 +155,7 @@ extension HostileCase {
     }
 
     private static let hasty = HostileLimits(
-        exchange: Limits(deadline: .milliseconds(400), minimumRate: 0), requests: 8)
+        exchange: SyncRequest.Limits(deadline: .milliseconds(400), minimumRate: 0), requests: 8)
 
     /// Answers that do not answer a batch.
     private static var ofWholes: [HostileCase] {

@@ -30,7 +30,7 @@ extension HostileCase {
             },
             HostileCase(
                 .headers, "a flood of 100 Continue", .pull, .fails(.network),
-                limits: HostileLimits(exchange: Limits(deadline: .seconds(15)), requests: 3),
+                limits: HostileLimits(exchange: SyncRequest.Limits(deadline: .seconds(15)), requests: 3),
                 answer: always([.repeated(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), times: 100_000_000)])),
         ]
     }

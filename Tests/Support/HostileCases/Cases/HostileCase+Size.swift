@@ -7,7 +7,7 @@ extension HostileCase {
 
     /// A busy machine takes long to read as much; the time is not what these show.
     private static let limits = HostileLimits(
-        exchange: Limits(grace: .seconds(120)), requests: 8, memory: 96 << 20)
+        exchange: SyncRequest.Limits(grace: .seconds(120)), requests: 8, memory: 96 << 20)
     private static let block = Array(repeating: UInt8(ascii: " "), count: 65_536)
 
     private static func sized(

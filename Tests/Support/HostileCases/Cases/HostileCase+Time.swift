@@ -7,7 +7,8 @@ extension HostileCase {
     /// A client whose exchanges end after 0.4 s, or when less than 1000 bytes a second have come after 0.1 s.
     private static func limits(deadline: Duration = .milliseconds(400), rate: Int = 0) -> HostileLimits {
         HostileLimits(
-            exchange: Limits(deadline: deadline, minimumRate: rate, grace: .milliseconds(100)), requests: 4,
+            exchange: SyncRequest.Limits(deadline: deadline, minimumRate: rate, grace: .milliseconds(100)),
+            requests: 4,
             duration: .seconds(10))
     }
 

@@ -61,15 +61,15 @@ enum FieldFuzz {
 
     /// What is told of a refusal is short, one line, and says something.
     static func checkMessage(_ body: [UInt8]) throws(FuzzFinding) {
-        let response = Response(HTTPResponse(status: 500), body: Body(bytes: body))
+        let response = SyncResponse(HTTPResponse(status: 500), body: MessageBody(bytes: body))
         let message = ServerMessage.text(of: response)
         let isClean = message.unicodeScalars.allSatisfy {
             $0.properties.generalCategory != .control && $0.properties.generalCategory != .format
         }
         let count = message.unicodeScalars.count
         try demand(isClean && (1...ServerMessage.maximumLength).contains(count), "the message is \(message)")
-        let context = RequestContext(action: .lookup, table: "t", recordID: "a")
-        let found = Response(HTTPResponse(status: 200), body: Body(bytes: body))
+        let context = SyncRequest.Context(action: .lookup, table: "t", recordID: "a")
+        let found = SyncResponse(HTTPResponse(status: 200), body: MessageBody(bytes: body))
         let dialect = Dialect.all[body.count % Dialect.all.count]
         if let record = try? dialect.record(in: found, for: context) {
             try demand(dialect.recordID(in: record) == "a", "a record of another id is taken")

@@ -5,7 +5,7 @@ internal import SluiceCore
 enum JSONFuzz {
     static func check(_ input: [UInt8]) throws(FuzzFinding) {
         let document: JSON?
-        do throws(JSONParseError) {
+        do throws(JSON.ParseError) {
             document = try JSON(parsing: input)
         } catch {
             try demand(
@@ -79,23 +79,23 @@ enum JSONFuzz {
 
     /// Every number is worth what its text says, and is printed as it was written.
     private static func checkNumbers(_ input: [UInt8]) throws(FuzzFinding) {
-        let numbers = input.withUnsafeBufferPointer { bytes -> [(String, JSONNumber)] in
+        let numbers = input.withUnsafeBufferPointer { bytes -> [(String, JSON.Number)] in
             let tape = try? JSONTape(bytes)
             return (tape?.tokens ?? []).compactMap { token in
                 guard token.kind == .number, let written = tape?.bytes(token, in: bytes) else { return nil }
                 return (
-                    String(decoding: written, as: UTF8.self), JSONNumber(valid: written, hasFraction: token.flag)
+                    String(decoding: written, as: UTF8.self), JSON.Number(valid: written, hasFraction: token.flag)
                 )
             }
         }
         for (text, number) in numbers {
             try demand(number.description == text, "\(text) is printed as \(number)")
-            try demand(JSONNumber(text: text) == number, "\(text) is not \(number)")
+            try demand(JSON.Number(text: text) == number, "\(text) is not \(number)")
             try demand(number.double == Double(text), "\(text) as a double is \(number.double)")
             if let int = Int64(text) { try demand(number.int == int, "\(text) as an integer is not that") }
             if let int = number.int {
                 try demand(
-                    JSONNumber(int) == number && JSONNumber(int).hashValue == number.hashValue, "\(text) ≠ \(int)")
+                    JSON.Number(int) == number && JSON.Number(int).hashValue == number.hashValue, "\(text) ≠ \(int)")
             }
         }
     }

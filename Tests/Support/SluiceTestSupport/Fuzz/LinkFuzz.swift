@@ -38,12 +38,12 @@ enum LinkFuzz {
         for isHeader in [true, false] {
             let body: JSON = isHeader ? ["items": [row]] : ["items": [row], "nextLink": JSON(link)]
             guard let page = try? RowPage(document: body, shape: .tables),
-                var request = try? dialect.list(table: "t", query: Query("t", top: 9), endpoint: endpoint)
+                var request = try? dialect.list(table: "t", query: TableQuery("t", top: 9), endpoint: endpoint)
             else { continue }
             var head = HTTPResponse(status: 200)
             if isHeader, let name = HTTPField.Name("Link") { head.headerFields[name] = link }
             for _ in 0..<2 {
-                let response = Response(head, body: Body(json: body))
+                let response = SyncResponse(head, body: MessageBody(json: body))
                 guard
                     let next = dialect.nextPage(after: response, page: page, request: request, endpoint: endpoint)
                 else { break }

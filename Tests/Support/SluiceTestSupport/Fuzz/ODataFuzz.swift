@@ -28,16 +28,16 @@ enum ODataFuzz {
     /// What is read, printed and read again is the same tree, and means the same for every record.
     private static func checkFilter(_ text: String) throws(FuzzFinding) {
         let filter: QueryExpression
-        do throws(QuerySyntaxError) {
+        do throws(TableQuery.SyntaxError) {
             filter = try QueryExpression(odata: text)
         } catch {
             return try check(error, in: text)
         }
         let results = try results(filter)
-        for style in [ODataStyle.v3, .v4] {
+        for style in [ODataOptions.Style.v3, .v4] {
             let printed = filter.odata(style)
             let again: QueryExpression
-            do throws(QuerySyntaxError) {
+            do throws(TableQuery.SyntaxError) {
                 // The printer's parentheses and v3's comparisons in the place of `in` are levels of their own.
                 again = try QueryExpression(odata: printed, maximumLength: .max, maximumDepth: 256)
             } catch {
@@ -52,7 +52,9 @@ enum ODataFuzz {
 
     /// Whether the filter holds for each record; nil where it means nothing.
     private static func results(_ filter: QueryExpression) throws(FuzzFinding) -> [Bool]? {
-        guard let evaluator = try? QueryEvaluator(Query("things", filter: filter), schema: nil) else { return nil }
+        guard let evaluator = try? TableQuery.Evaluator(TableQuery("things", filter: filter), schema: nil) else {
+            return nil
+        }
         return records.map { evaluator.matches($0) }
     }
 
@@ -67,34 +69,34 @@ enum ODataFuzz {
     /// With a schema the reader refuses, with the place, just what the evaluator refuses.
     private static func checkSchema(_ text: String) throws(FuzzFinding) {
         let schema = QueryGenerator.schema
-        do throws(QuerySyntaxError) {
+        do throws(TableQuery.SyntaxError) {
             let filter = try QueryExpression(odata: text, for: schema, undeclared: .refused)
             do {
-                let query = Query(schema.name, filter: filter)
-                let evaluator = try QueryEvaluator(query, schema: schema, undeclared: .refused)
+                let query = TableQuery(schema.name, filter: filter)
+                let evaluator = try TableQuery.Evaluator(query, schema: schema, undeclared: .refused)
                 for record in records { _ = evaluator.matches(record) }
             } catch {
-                throw QuerySyntaxError(reason: "read, but refused by the evaluator: \(error)", position: -1)
+                throw TableQuery.SyntaxError(reason: "read, but refused by the evaluator: \(error)", position: -1)
             }
         } catch {
             try check(error, in: text)
             if let filter = try? QueryExpression(odata: text) {
-                let query = Query(schema.name, filter: filter)
-                let isRefused = (try? QueryEvaluator(query, schema: schema, undeclared: .refused)) == nil
+                let query = TableQuery(schema.name, filter: filter)
+                let isRefused = (try? TableQuery.Evaluator(query, schema: schema, undeclared: .refused)) == nil
                 try demand(isRefused, "the evaluator takes what the reader refuses: \(error)")
             }
         }
     }
 
     private static func checkOrder(_ text: String) throws(FuzzFinding) {
-        var query = Query("things")
-        do throws(QuerySyntaxError) {
-            query.order = try Query.order(odata: text)
+        var query = TableQuery("things")
+        do throws(TableQuery.SyntaxError) {
+            query.order = try TableQuery.order(odata: text)
         } catch {
             return try check(error, in: text)
         }
         let printed = query.odataOrder
-        let again = (try? Query.order(odata: printed)) ?? []
+        let again = (try? TableQuery.order(odata: printed)) ?? []
         let isSame =
             again.count == query.order.count
             && zip(again, query.order).allSatisfy { before, after in
@@ -102,25 +104,25 @@ enum ODataFuzz {
                     && before.descending == after.descending
             }
         try demand(isSame, "the order \(query.order) is printed as \(printed), which is \(again)")
-        _ = try? QueryEvaluator(query, schema: nil).apply(to: records)
+        _ = try? TableQuery.Evaluator(query, schema: nil).apply(to: records)
     }
 
     private static func checkSelect(_ text: String) throws(FuzzFinding) {
-        var query = Query("things")
-        do throws(QuerySyntaxError) {
-            query.select = try Query.select(odata: text)
+        var query = TableQuery("things")
+        do throws(TableQuery.SyntaxError) {
+            query.select = try TableQuery.select(odata: text)
         } catch {
             return try check(error, in: text)
         }
         if text == "*" { return }
         let printed = query.odataSelect
-        let again = (try? Query.select(odata: printed)) ?? []
+        let again = (try? TableQuery.select(odata: printed)) ?? []
         let isSame = again.count == query.select.count && zip(again, query.select).allSatisfy { $0 == $1 }
         try demand(isSame, "the selection \(query.select) is printed as \(printed), which is \(again)")
-        _ = try? QueryEvaluator(query, schema: nil).apply(to: records)
+        _ = try? TableQuery.Evaluator(query, schema: nil).apply(to: records)
     }
 
-    private static func check(_ error: QuerySyntaxError, in text: String) throws(FuzzFinding) {
+    private static func check(_ error: TableQuery.SyntaxError, in text: String) throws(FuzzFinding) {
         try demand((0...text.unicodeScalars.count).contains(error.position), "no place in the text: \(error)")
     }
 

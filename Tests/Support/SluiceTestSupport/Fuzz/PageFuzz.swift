@@ -17,7 +17,7 @@ enum PageFuzz {
                         requiresIDs: isStrict)
                 } catch {
                     page = nil
-                    let isSyntax = error.cause is JSONParseError
+                    let isSyntax = error.cause is JSON.ParseError
                     try demand(isSyntax == (document == nil), "the two readers differ on whether this is JSON")
                 }
                 let expected = document.flatMap { Expected($0, columns, isStrict: isStrict) }

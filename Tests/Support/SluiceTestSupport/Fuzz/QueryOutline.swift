@@ -4,21 +4,21 @@ internal import SluiceCore
 /// of OData: what that generation has no words for stands as what is printed in its place, and a chain of `and` or `or`
 /// as the list of its terms.
 enum QueryOutline {
-    static func text(_ filter: QueryExpression, as style: ODataStyle) -> String {
+    static func text(_ filter: QueryExpression, as style: ODataOptions.Style) -> String {
         var outline = Writer(style: style)
         outline.condition(filter)
         return outline.text
     }
 
     private struct Writer {
-        let style: ODataStyle
+        let style: ODataOptions.Style
         var text = ""
 
         /// An expression where v3 must have a comparison in the place of `true`.
         mutating func condition(_ expression: QueryExpression) {
             if style == .v3, case .literal(.bool(let value)) = expression {
                 self.expression(
-                    .binary(.eq, .literal(.number(JSONNumber(1))), .literal(.number(JSONNumber(value ? 1 : 0)))))
+                    .binary(.eq, .literal(.number(JSON.Number(1))), .literal(.number(JSON.Number(value ? 1 : 0)))))
             } else {
                 self.expression(expression)
             }
@@ -74,7 +74,7 @@ enum QueryOutline {
         }
 
         /// A path's root, and its steps with what is in them; both generations write them alike.
-        private mutating func path(_ path: QueryPath) {
+        private mutating func path(_ path: TableQuery.Path) {
             list("path \(path.root)") { writer in
                 for step in path.steps {
                     switch step {
@@ -98,7 +98,7 @@ enum QueryOutline {
             }
         }
 
-        private mutating func arguments(_ title: String, _ values: [QueryArgument]) {
+        private mutating func arguments(_ title: String, _ values: [TableQuery.Argument]) {
             list(title) { writer in
                 for value in values {
                     writer.name(value.name ?? "")
@@ -139,7 +139,7 @@ enum QueryOutline {
             return terms
         }
 
-        private mutating func literal(_ literal: QueryLiteral) {
+        private mutating func literal(_ literal: TableQuery.Literal) {
             switch literal {
             case .string(let value): text += "'\(value.unicodeScalars.map { String($0.value, radix: 16) })"
             case .number(let number): text += "#\(number.storage)"

@@ -1,7 +1,7 @@
 package import SluiceCore
 
 /// Asks several answerers the same generated queries, and finds the smallest query on which one differs from
-/// `QueryEvaluator`.
+/// `TableQuery.Evaluator`.
 package struct QueryDifferential: Sendable {
     /// The answerers that hold those records; made anew for each set of them.
     package typealias Setup = @Sendable ([JSON], TableSchema?) async throws -> [QueryAnswerer]
@@ -90,9 +90,9 @@ package struct QueryDifferential: Sendable {
     }
 
     /// What the evaluator says.
-    private static func answer(_ query: Query, _ records: [JSON], _ schema: TableSchema?) -> QueryAnswer {
+    private static func answer(_ query: TableQuery, _ records: [JSON], _ schema: TableSchema?) -> QueryAnswer {
         do {
-            let evaluator = try QueryEvaluator(query, schema: schema)
+            let evaluator = try TableQuery.Evaluator(query, schema: schema)
             let ids = evaluator.apply(to: records).compactMap { $0["id"]?.string }
             return .records(ids, count: records.count(where: evaluator.matches))
         } catch {
@@ -101,13 +101,14 @@ package struct QueryDifferential: Sendable {
     }
 
     /// The evaluator, asked what the query's text says after it was printed and read again.
-    package static func reader(_ style: ODataStyle, _ records: [JSON], _ schema: TableSchema?) -> QueryAnswerer {
+    package static func reader(_ style: ODataOptions.Style, _ records: [JSON], _ schema: TableSchema?) -> QueryAnswerer
+    {
         QueryAnswerer("read from \(style)") { query in
             var read = query
-            read.filter = try query.filter.map { filter throws(QuerySyntaxError) in
+            read.filter = try query.filter.map { filter throws(TableQuery.SyntaxError) in
                 try QueryExpression(odata: filter.odata(style), maximumLength: .max)
             }
-            read.order = query.order.isEmpty ? [] : try Query.order(odata: query.odataOrder)
+            read.order = query.order.isEmpty ? [] : try TableQuery.order(odata: query.odataOrder)
             return answer(read, records, schema)
         }
     }

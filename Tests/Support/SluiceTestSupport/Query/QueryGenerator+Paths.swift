@@ -25,21 +25,22 @@ extension QueryGenerator {
     }
 
     private mutating func constant() -> QueryExpression {
-        .literal(pick([.number(JSONNumber(1)), .number(JSONNumber(2)), .string("a"), .bool(true), .null]))
+        .literal(pick([.number(JSON.Number(1)), .number(JSON.Number(2)), .string("a"), .bool(true), .null]))
     }
 
     /// A condition about what is inside of properties.
     mutating func pathCondition(_ depth: Int) -> QueryExpression {
         switch below(12) {
         case 0: .binary(comparison(), property(), constant())
-        case 1: .binary(comparison(), count(depth), .literal(.number(JSONNumber(Int64(below(4))))))
+        case 1: .binary(comparison(), count(depth), .literal(.number(JSON.Number(Int64(below(4))))))
         case 2: .binary(.isIn, pick([constant(), property(), .column("name")]), pick([property(), collection()]))
         case 3: .binary(.isIn, property(), .list([constant(), property(), constant()]))
         case 4:
             .binary(
                 comparison(),
                 .choice([
-                    QueryChoice(when: condition(min(depth, 1)), constant()), QueryChoice(when: property(), property()),
+                    TableQuery.Choice(when: condition(min(depth, 1)), constant()),
+                    TableQuery.Choice(when: property(), property()),
                 ]), constant())
         case 5: .call(.matchesPattern, [pick([.column("name"), property()]), .literal(.string(pattern()))])
         case 6: .binary(.has, pick([property(), .column("name")]), flags())
@@ -52,7 +53,7 @@ extension QueryGenerator {
         .literal(
             pick([
                 .enumeration(type: "T.Color", value: "Red"), .enumeration(type: "T.Color", value: "Blue,Red"),
-                .enumeration(type: "T.Color", value: "1"), .number(JSONNumber(2)),
+                .enumeration(type: "T.Color", value: "1"), .number(JSON.Number(2)),
             ]))
     }
 
@@ -63,23 +64,23 @@ extension QueryGenerator {
     private mutating func time() -> QueryExpression {
         let moment: QueryExpression = pick([.column("made"), property()])
         let length = QueryExpression.literal(.duration(pick([0, 36_000_000_000, -864_000_000_000, .max])))
-        let date = Timestamp("2013-01-01T00:00:00Z").map(QueryLiteral.date) ?? .null
+        let date = Timestamp("2013-01-01T00:00:00Z").map(TableQuery.Literal.date) ?? .null
         switch below(5) {
         case 0: return .binary(comparison(), .binary(pick([.add, .sub]), moment, length), .literal(date))
         case 1: return .binary(comparison(), .binary(.sub, moment, .literal(date)), length)
         case 2: return .binary(comparison(), .call(.date, [moment]), .literal(date))
         case 3:
             return .binary(
-                comparison(), .call(.totalseconds, [pick([length, property()])]), .literal(.number(JSONNumber(3600))))
+                comparison(), .call(.totalseconds, [pick([length, property()])]), .literal(.number(JSON.Number(3600))))
         default:
             return .binary(
-                comparison(), .call(pick([.fractionalseconds, .hour]), [moment]), .literal(.number(JSONNumber(0))))
+                comparison(), .call(pick([.fractionalseconds, .hour]), [moment]), .literal(.number(JSON.Number(0))))
         }
     }
 
     private mutating func property() -> QueryExpression {
         .path(
-            QueryPath(
+            TableQuery.Path(
                 pick([.record, .it]),
                 [
                     .property(pick(Self.nested + ["tags"])),
@@ -91,10 +92,10 @@ extension QueryGenerator {
     private mutating func collection() -> QueryExpression {
         let steps = collectionSteps()
         if steps.count == 1, case .property(let name) = steps[0] { return .column(name) }
-        return .path(QueryPath(.record, steps))
+        return .path(TableQuery.Path(.record, steps))
     }
 
-    private mutating func collectionSteps() -> [QueryPath.Step] {
+    private mutating func collectionSteps() -> [TableQuery.Path.Step] {
         pick([
             [.property("address"), .property("lines")], [.property("lines")], [.property("odd list")],
             [.property("tags")], [.property("tags"), .property("coordinates")],
@@ -106,41 +107,41 @@ extension QueryGenerator {
         var steps = collectionSteps()
         if below(3) == 0 { steps.append(.filter(elementCondition())) }
         steps.append(.count(below(3) == 0 ? elementCondition() : nil, below(6) == 0 ? .phrase("a") : nil))
-        return .path(QueryPath(.record, steps))
+        return .path(TableQuery.Path(.record, steps))
     }
 
     /// A condition in which names are about the element.
     private mutating func elementCondition() -> QueryExpression {
         pick([
             .binary(comparison(), .column("price"), constant()),
-            .binary(.eq, .path(QueryPath(.this, [])), constant()),
-            .binary(comparison(), .column("name"), .path(QueryPath(.it, [.property("name")]))),
+            .binary(.eq, .path(TableQuery.Path(.this, [])), constant()),
+            .binary(comparison(), .column("name"), .path(TableQuery.Path(.it, [.property("name")]))),
         ])
     }
 
     private mutating func quantified(_ depth: Int) -> QueryExpression {
         let steps = collectionSteps()
-        let lambda = QueryLambda("x", lambdaCondition("x", max(0, depth)))
-        let last: QueryPath.Step =
+        let lambda = TableQuery.Lambda("x", lambdaCondition("x", max(0, depth)))
+        let last: TableQuery.Path.Step =
             switch below(5) {
             case 0: .any(nil)
             case 1: .all(lambda)
             default: .any(lambda)
             }
-        return .path(QueryPath(pick([.record, .it]), steps + [last]))
+        return .path(TableQuery.Path(pick([.record, .it]), steps + [last]))
     }
 
     private mutating func lambdaCondition(_ variable: PropertyName, _ depth: Int) -> QueryExpression {
-        let itself = QueryExpression.path(QueryPath(.variable(variable), []))
+        let itself = QueryExpression.path(TableQuery.Path(.variable(variable), []))
         let member = QueryExpression.path(
-            QueryPath(.variable(variable), [.property(pick(["price", "name", "tags"]))]))
+            TableQuery.Path(.variable(variable), [.property(pick(["price", "name", "tags"]))]))
         switch below(6) {
         case 0: return .binary(comparison(), itself, constant())
         case 1: return .binary(comparison(), member, .column(pick(["count", "name", "x"])))
         case 2: return .unary(.not, .binary(comparison(), member, constant()))
         case 3 where depth > 0:
-            let inner = QueryLambda("y", .binary(.or, lambdaCondition("y", 0), lambdaCondition(variable, 0)))
-            return .path(QueryPath(.variable(variable), [.property("tags"), .any(inner)]))
+            let inner = TableQuery.Lambda("y", .binary(.or, lambdaCondition("y", 0), lambdaCondition(variable, 0)))
+            return .path(TableQuery.Path(.variable(variable), [.property("tags"), .any(inner)]))
         case 4: return .call(.contains, [member, .literal(.string("a"))])
         default: return .binary(comparison(), member, constant())
         }

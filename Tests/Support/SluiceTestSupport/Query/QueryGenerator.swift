@@ -2,7 +2,7 @@ internal import Foundation
 package import SluiceCore
 internal import SluiceTesting
 
-/// Makes queries whose types agree, and records for them, from a seed: a store that answers them as `QueryEvaluator`
+/// Makes queries whose types agree, and records for them, from a seed: a store that answers them as `TableQuery.Evaluator`
 /// does gives queries their one meaning.
 package struct QueryGenerator {
     /// The table that the queries are about. Its records have undeclared properties too.
@@ -53,10 +53,10 @@ package struct QueryGenerator {
             case 3: condition(depth)
             default: free()
             }
-        let literals = (0..<Int.random(in: 1...4, using: &random)).map { _ -> QueryLiteral in
+        let literals = (0..<Int.random(in: 1...4, using: &random)).map { _ -> TableQuery.Literal in
             if Int.random(in: 0..<8, using: &random) == 0 { return .null }
             return switch kind == 4 ? Int.random(in: 0..<4, using: &random) : kind {
-            case 0: .number(pick([JSONNumber(integer()), JSONNumber(double()) ?? JSONNumber(0)]))
+            case 0: .number(pick([JSON.Number(integer()), JSON.Number(double()) ?? JSON.Number(0)]))
             case 1: pick([.string(string()), .string(string()), time(), guid()])
             case 2: pick([.date(timestamp()), day(), .string(string())])
             default: .bool(Bool.random(using: &random))
@@ -96,8 +96,8 @@ package struct QueryGenerator {
     private mutating func number(_ depth: Int) -> QueryExpression {
         if depth <= 0 {
             return pick([
-                .column("count"), .column("weight"), free(), .literal(.number(JSONNumber(integer()))),
-                .literal(.number(JSONNumber(double()) ?? JSONNumber(0))), .literal(.null),
+                .column("count"), .column("weight"), free(), .literal(.number(JSON.Number(integer()))),
+                .literal(.number(JSON.Number(double()) ?? JSON.Number(0))), .literal(.null),
             ])
         }
         switch Int.random(in: 0..<8, using: &random) {
@@ -117,15 +117,15 @@ package struct QueryGenerator {
         case 0: return .call(pick([.tolower, .toupper, .trim]), [text(depth - 1)])
         case 1: return .call(.concat, [text(depth - 1), text(depth - 1)])
         case 2:
-            let start = QueryExpression.literal(.number(JSONNumber(Int64.random(in: -1...4, using: &random))))
+            let start = QueryExpression.literal(.number(JSON.Number(Int64.random(in: -1...4, using: &random))))
             return .call(.substring, [text(depth - 1), start] + pick([[], [number(0)]]))
         default: return .call(.replace, [text(depth - 1), text(0), text(0)])
         }
     }
 
     /// A query: a filter nested no deeper than that, an order, and a page.
-    package mutating func query(_ depth: Int) -> Query {
-        var query = Query(Self.schema.name)
+    package mutating func query(_ depth: Int) -> TableQuery {
+        var query = TableQuery(Self.schema.name)
         if Int.random(in: 0..<12, using: &random) > 0 {
             query.filter = condition(Int.random(in: 1...max(1, depth), using: &random))
         }
@@ -136,12 +136,12 @@ package struct QueryGenerator {
     }
 
     /// Up to three keys to sort by.
-    package mutating func order() -> [Query.SortKey] {
+    package mutating func order() -> [TableQuery.SortKey] {
         let names: [PropertyName] = ["name", "count", "weight", "done", "made", "tags", "id"] + undeclared
         return (0..<Int.random(in: 0...3, using: &random)).map { _ in
             let isDescending = Bool.random(using: &random)
-            if below(6) == 0 { return Query.SortKey(expression: sortExpression(), descending: isDescending) }
-            return Query.SortKey(pick(names), descending: isDescending)
+            if below(6) == 0 { return TableQuery.SortKey(expression: sortExpression(), descending: isDescending) }
+            return TableQuery.SortKey(pick(names), descending: isDescending)
         }
     }
 
@@ -149,17 +149,17 @@ package struct QueryGenerator {
     private mutating func date() -> QueryExpression { .literal(.date(timestamp())) }
     mutating func comparison() -> QueryExpression.BinaryOperator { pick([.eq, .ne, .gt, .ge, .lt, .le]) }
 
-    private mutating func day() -> QueryLiteral { .day(timestamp().beginningOfDay) }
-    private mutating func time() -> QueryLiteral {
+    private mutating func day() -> TableQuery.Literal { .day(timestamp().beginningOfDay) }
+    private mutating func time() -> TableQuery.Literal {
         .timeOfDay(Timestamp(timeOfDay: pick(["12:34:56", "00:00", "23:59:59.9999999", "09:05:00.25"])) ?? timestamp())
     }
-    private mutating func guid() -> QueryLiteral {
+    private mutating func guid() -> TableQuery.Literal {
         .guid(pick(["0f8fad5b-d9cb-469f-a165-70867728950e", "0F8FAD5B-D9CB-469F-A165-70867728950E"]))
     }
     private mutating func point() -> QueryExpression {
         let degrees = [0, 13.4, -90, 52.5, 180]
         let point = GeographyPoint(longitude: pick(degrees), latitude: pick(degrees.dropLast()))
-        return .literal(point.map(QueryLiteral.point) ?? .null)
+        return .literal(point.map(TableQuery.Literal.point) ?? .null)
     }
 
     private mutating func timestamp() -> Timestamp {

@@ -73,7 +73,7 @@ package enum QueryShrinker {
         case .choice(let choices) where choices.count > 1:
             smaller += choices.indices.map { .choice(without($0, choices)) }
         case .path(let path) where path.steps.count > 1:
-            smaller += path.steps.indices.map { .path(QueryPath(path.root, without($0, path.steps))) }
+            smaller += path.steps.indices.map { .path(TableQuery.Path(path.root, without($0, path.steps))) }
         default: break
         }
         // With one of the expressions in it smaller.
@@ -96,12 +96,12 @@ package enum QueryShrinker {
         return list
     }
 
-    private static func simpler(_ literal: QueryLiteral) -> [QueryLiteral] {
+    private static func simpler(_ literal: TableQuery.Literal) -> [TableQuery.Literal] {
         switch literal {
         case .null, .bool, .guid, .point, .enumeration, .binary, .shape, .infinity, .notANumber: []
         case .duration(let ticks): ticks == 0 ? [] : [.duration(0)]
-        case .number(let number): simpler(number).map(QueryLiteral.number)
-        case .string(let text): simpler(text).map(QueryLiteral.string)
+        case .number(let number): simpler(number).map(TableQuery.Literal.number)
+        case .string(let text): simpler(text).map(TableQuery.Literal.string)
         case .date(let date): date.ticks == 0 ? [] : [.date(Timestamp(ticks: 0))]
         case .day(let day): day.ticks == 0 ? [] : [.day(Timestamp(ticks: 0))]
         case .timeOfDay(let time): time.ticks == 0 ? [] : [.timeOfDay(Timestamp(ticks: 0))]
@@ -125,12 +125,12 @@ package enum QueryShrinker {
         }
     }
 
-    private static func simpler(_ number: JSONNumber) -> [JSONNumber] {
+    private static func simpler(_ number: JSON.Number) -> [JSON.Number] {
         switch number.storage {
-        case .int(let value): value == 0 ? [] : value == 1 ? [JSONNumber(0)] : [JSONNumber(0), JSONNumber(1)]
+        case .int(let value): value == 0 ? [] : value == 1 ? [JSON.Number(0)] : [JSON.Number(0), JSON.Number(1)]
         case .double(let value):
-            [0.0, 0.5].filter { $0.magnitude < value.magnitude || value < 0 }.compactMap { JSONNumber($0) }
-        case .text: [JSONNumber(0)]
+            [0.0, 0.5].filter { $0.magnitude < value.magnitude || value < 0 }.compactMap { JSON.Number($0) }
+        case .text: [JSON.Number(0)]
         }
     }
 

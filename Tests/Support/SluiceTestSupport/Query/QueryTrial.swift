@@ -2,12 +2,12 @@ package import SluiceCore
 
 /// A query and the records that it is asked of.
 package struct QueryTrial: Sendable {
-    package var query: Query
+    package var query: TableQuery
     package var records: [JSON]
     /// The table's columns; nil if none are declared.
     package var schema: TableSchema?
 
-    package init(_ query: Query, _ records: [JSON], _ schema: TableSchema?) {
+    package init(_ query: TableQuery, _ records: [JSON], _ schema: TableSchema?) {
         self.query = query
         self.records = records
         self.schema = schema
@@ -40,15 +40,15 @@ package enum QueryAnswer: Sendable, Equatable {
 /// Somebody who answers queries about some records.
 package struct QueryAnswerer: Sendable {
     package let name: String
-    package let answer: @Sendable (Query) async throws -> QueryAnswer
+    package let answer: @Sendable (TableQuery) async throws -> QueryAnswer
 
     /// An answerer; errors that it throws count as refusals.
-    package init(_ name: String, _ answer: @escaping @Sendable (Query) async throws -> QueryAnswer) {
+    package init(_ name: String, _ answer: @escaping @Sendable (TableQuery) async throws -> QueryAnswer) {
         self.name = name
         self.answer = answer
     }
 
-    func answer(to query: Query) async -> QueryAnswer {
+    func answer(to query: TableQuery) async -> QueryAnswer {
         do {
             return try await answer(query)
         } catch let error as SluiceError {

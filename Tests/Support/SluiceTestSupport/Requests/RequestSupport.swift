@@ -4,11 +4,15 @@ internal import SluiceTesting
 internal import Synchronization
 
 /// A filter made of a closure.
-package struct Tap: Filter {
+package struct Tap: RequestFilter {
     package let takesPages = true
-    package let body: @Sendable (Request, Next) async throws -> Response
-    package init(_ body: @escaping @Sendable (Request, Next) async throws -> Response) { self.body = body }
-    package func handle(_ request: Request, next: Next) async throws -> Response { try await body(request, next) }
+    package let body: @Sendable (SyncRequest, RequestFilter.Next) async throws -> SyncResponse
+    package init(_ body: @escaping @Sendable (SyncRequest, RequestFilter.Next) async throws -> SyncResponse) {
+        self.body = body
+    }
+    package func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
+        try await body(request, next)
+    }
 }
 
 /// A list that closures of several tasks add to.
@@ -35,7 +39,7 @@ package let testEndpoint: Endpoint = {
 }()
 
 package func client(
-    _ transport: any Transport, dialect: Dialect = .azureV2, filters: [any Filter] = [],
+    _ transport: any Transport, dialect: Dialect = .azureV2, filters: [any RequestFilter] = [],
     options: ClientOptions = quickOptions()
 ) -> SluiceClient {
     SluiceClient(

@@ -3,7 +3,7 @@ package import SluiceCore
 package import SluiceTesting
 
 /// What went out, as `PATCH /app/tables/people/1`.
-package func line(_ request: Request) -> String { "\(request.head.method.rawValue) \(request.head.path ?? "")" }
+package func line(_ request: SyncRequest) -> String { "\(request.head.method.rawValue) \(request.head.path ?? "")" }
 
 extension ScriptedTransport {
     package var lines: [String] { requests.map(line) }

@@ -129,11 +129,11 @@ struct StorageScenario {
 
     /// A second query takes some of the rows, which it lets go again; they stay, as the first one has them too.
     private func look(_ context: SyncContext, _ todos: SyncTable<JSON>) async {
-        let some = Query("todos", filter: .call(.startswith, [.column("id"), .literal(.string("s"))]))
+        let some = TableQuery("todos", filter: .call(.startswith, [.column("id"), .literal(.string("s"))]))
         do {
             _ = try await todos.reconcile(named: "all")
             _ = try await context.pull(some, named: "some")
-            try await context.purge(Query("todos"), named: "some")
+            try await context.purge(TableQuery("todos"), named: "some")
         } catch let error as SluiceError where [.operationsPending, .invalidArgument].contains(error.code) {
             // An edit that could not be pushed waits, or one of the queries was never pulled.
         } catch {

@@ -17,7 +17,7 @@ final class StorageServer: Transport {
     /// A new id, for the whole trial.
     func makeID() -> String { "id-\(ids.add(1, ordering: .relaxed).newValue)" }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         look()
         defer { look() }
         return try await model.send(request)

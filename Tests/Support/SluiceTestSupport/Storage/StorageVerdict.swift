@@ -49,7 +49,7 @@ struct StorageVerdict {
         for operation in operations where operation.kind == .insert || operation.kind == .update {
             if records[operation.recordID] == nil { found.append("the operation on \(operation.recordID) has no row") }
         }
-        let states = try await store.read { try $0.records(matching: Query(RecordState.schema.name)) }
+        let states = try await store.read { try $0.records(matching: TableQuery(RecordState.schema.name)) }
         for state in states where !busy.contains(state["record"]?.textID ?? "") {
             found.append("\(state["record"] ?? .null) has a base and no operation")
         }

@@ -45,10 +45,10 @@ extension SimulatedDevice {
         }
     }
 
-    func query(_ table: String, _ group: Int?) -> Query {
-        var query = Query(table)
+    func query(_ table: String, _ group: Int?) -> TableQuery {
+        var query = TableQuery(table)
         if let group {
-            query.filter = .binary(.eq, .column("group"), .literal(.number(JSONNumber(Int64(group)))))
+            query.filter = .binary(.eq, .column("group"), .literal(.number(JSON.Number(Int64(group)))))
         }
         // The same rows by another filter.
         if table == "items", wording % 2 == 1 {
@@ -60,10 +60,10 @@ extension SimulatedDevice {
 
     /// Pulls all rows of a table, without a name.
     func pullAll(_ choice: Int) async {
-        await pull(Query(choice % 3 == 0 ? "notes" : "items"), named: nil, nil)
+        await pull(TableQuery(choice % 3 == 0 ? "notes" : "items"), named: nil, nil)
     }
 
-    private func pull(_ query: Query, named name: String?, _ group: Int?) async {
+    private func pull(_ query: TableQuery, named name: String?, _ group: Int?) async {
         let before = parts.server.commit
         let purges = purges
         let failures = failedQuestions
@@ -139,7 +139,7 @@ extension SimulatedDevice {
         countPurge()
         let queries = queries()
         let query = queries[choice % queries.count]
-        var rows = Query(query.table)
+        var rows = TableQuery(query.table)
         if choice / 64 % 3 == 0 { rows.filter = .binary(.ge, .column("id"), .literal(.string("r2"))) }
         do {
             try await context?.purge(rows, named: query.name)
@@ -155,7 +155,7 @@ extension SimulatedDevice {
     func purge(_ choice: Int) async {
         countPurge()
         do {
-            try await context?.purge(Query(choice % 3 == 0 ? "notes" : "items"), force: true)
+            try await context?.purge(TableQuery(choice % 3 == 0 ? "notes" : "items"), force: true)
         } catch {
             explain(error, "purge")
         }
@@ -169,7 +169,7 @@ extension SimulatedDevice {
             countPurge()
             defer { countPurge() }
             do {
-                try await context?.purge(Query(table), force: true)
+                try await context?.purge(TableQuery(table), force: true)
             } catch {
                 return explain(error, "purge for another user")
             }

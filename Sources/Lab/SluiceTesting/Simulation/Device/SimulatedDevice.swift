@@ -55,7 +55,7 @@ final class SimulatedDevice: Sendable {
     var failedQuestions: Int { state.withLock { $0.failedQuestions } }
 
     /// Counts a server error in answer to a request for rows without a time.
-    func note(_ status: Int, to request: Request) {
+    func note(_ status: Int, to request: SyncRequest) {
         guard status >= 500, request.head.path?.contains("eq%20null") ?? false else { return }
         state.withLock { $0.failedQuestions += 1 }
     }
@@ -212,7 +212,7 @@ struct SimulatedTidying: SyncHook {
 
     var hookName: String { "tidying" }
 
-    func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+    func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision] {
         page.rows.map { $0.isTombstone ? .keep : .change(fields.tidied($0.record)) }
     }
 }

@@ -43,7 +43,7 @@ struct SimulatedHook: SyncHook {
         }
     }
 
-    func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision {
+    func onPushError(_ failure: PushResult.Failure) async throws -> PushErrorDecision {
         guard try await isOff(.onPushError, failure.operation.recordID) else {
             return try await inner.onPushError(failure)
         }
@@ -57,7 +57,7 @@ struct SimulatedHook: SyncHook {
         }
     }
 
-    func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+    func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision] {
         if try await isOff(.afterPull, RecordID(page.table)), parts.random.below(2) == 0 { return [] }
         return try await inner.afterPull(page)
     }

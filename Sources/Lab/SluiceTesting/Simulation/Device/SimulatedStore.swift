@@ -107,12 +107,12 @@ private final class WatchedWriter: StoreWriter {
     }
 
     func record(_ id: RecordID, in table: String) throws -> JSON? { try inner.record(id, in: table) }
-    func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
+    func records(matching query: TableQuery) throws -> [JSON] { try inner.records(matching: query) }
     func records(
         in table: String, where texts: [(column: PropertyName, text: String)], orderedBy order: PropertyName
     ) throws -> [JSON] { try inner.records(in: table, where: texts, orderedBy: order) }
     func largest(_ column: PropertyName, in table: String) throws -> Int64? { try inner.largest(column, in: table) }
-    func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
+    func count(matching query: TableQuery) throws -> Int { try inner.count(matching: query) }
     func tables() throws -> [TableSchema] { try inner.tables() }
     func redeclare(_ table: TableSchema) throws { try inner.redeclare(table) }
     func drop(_ table: String) throws { try inner.drop(table) }
@@ -143,8 +143,8 @@ private final class WatchedWriter: StoreWriter {
         for id in ids { note(table, id, nil) }
     }
 
-    func delete(matching query: Query) throws -> Int {
-        var all = Query(query.table, filter: query.filter)
+    func delete(matching query: TableQuery) throws -> Int {
+        var all = TableQuery(query.table, filter: query.filter)
         all.parameters = query.parameters
         let ids = try inner.records(matching: all).compactMap { $0["id"]?.textID }
         try countCall()

@@ -6,7 +6,7 @@ struct SimulatedTransport: Transport {
     let process: SimulatedProcess
     let parts: SimulationParts
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         try process.checkAlive()
         if parts.faults.strikes(.crashAtEffect, of: process.device) { try process.crash("before a request") }
         parts.count(\.requests)
@@ -44,19 +44,19 @@ struct SimulatedTransport: Transport {
     }
 
     /// Whether an answer has more than a few rows.
-    private func isLarge(_ response: Response) -> Bool {
+    private func isLarge(_ response: SyncResponse) -> Bool {
         let body = try? response.body.json
         let rows = body?.elements ?? (body?["items"] ?? body?["value"] ?? body?["d"]?["results"])?.elements
         return rows.map { $0.count > SimulatedServer.fewRows } ?? false
     }
 
     /// Whether a token appears outside of its header field.
-    private static func tellsToken(_ request: Request) -> Bool {
+    private static func tellsToken(_ request: SyncRequest) -> Bool {
         SimulationText.holds(Array((request.head.path ?? "").utf8), SimulationTokens.mark)
             || SimulationText.holds(request.body.bytes, SimulationTokens.mark)
     }
 
-    static func text(_ request: Request) -> String {
+    static func text(_ request: SyncRequest) -> String {
         let body = (try? request.body.json).map { " \(SimulationText.of($0))" } ?? ""
         let condition = request.head.headerFields[.ifMatch].map { " If-Match \($0)" } ?? ""
         let id = request.context.operationID.map { " as \($0)" } ?? ""
@@ -65,12 +65,12 @@ struct SimulatedTransport: Transport {
 }
 
 /// A user's filter that fails at times.
-struct SimulatedFilter: Filter {
+struct SimulatedFilter: RequestFilter {
     let process: SimulatedProcess
     let parts: SimulationParts
     let takesPages = true
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
+    func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
         if parts.faults.strikes(.filterThrows, of: process.device) { throw SimulatedMishap() }
         if !request.body.isEmpty, parts.faults.strikes(.filterEchoes, of: process.device) { return Self.echo(request) }
         return try await next(request)
@@ -79,12 +79,12 @@ struct SimulatedFilter: Filter {
 
 extension SimulatedFilter {
     /// Returns the request's own body as its answer, as a cache or a mock might do; for a batch, the body of each part.
-    private static func echo(_ request: Request) -> Response {
+    private static func echo(_ request: SyncRequest) -> SyncResponse {
         guard let batch = ModelBatch.isBatch(request) ? ModelBatch(request) : nil else {
-            return Response(HTTPResponse(status: .ok), body: request.body)
+            return SyncResponse(HTTPResponse(status: .ok), body: request.body)
         }
         return ModelBatch.answer(
-            batch.parts.map { ($0.id, Response(HTTPResponse(status: .ok), body: $0.request.body)) })
+            batch.parts.map { ($0.id, SyncResponse(HTTPResponse(status: .ok), body: $0.request.body)) })
     }
 }
 

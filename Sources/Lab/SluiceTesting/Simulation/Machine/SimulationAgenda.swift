@@ -8,9 +8,9 @@ final class SimulationAgenda: Sendable {
     struct Parcel: Sendable {
         let number: Int
         let process: SimulatedProcess
-        let request: Request
+        let request: SyncRequest
         /// The answer, once the server has returned it.
-        var answer: Response?
+        var answer: SyncResponse?
     }
 
     /// A timer of a process.
@@ -27,7 +27,7 @@ final class SimulationAgenda: Sendable {
         var silent: [Parcel] = []
         var alarms: [Alarm] = []
         /// The senders that wait for an answer or a time; a parcel whose sender no longer waits has none.
-        var answers: [Int: CheckedContinuation<Response, any Error>] = [:]
+        var answers: [Int: CheckedContinuation<SyncResponse, any Error>] = [:]
         var times: [Int: CheckedContinuation<Void, any Error>] = [:]
         /// The numbers of tasks that were cancelled before they began to wait.
         var cancelled: Set<Int> = []
@@ -38,7 +38,7 @@ final class SimulationAgenda: Sendable {
     var parcels: Int { state.withLock { $0.parcels.count } }
 
     /// Sends a request and waits until the world delivers an answer to it.
-    func exchange(_ request: Request, of process: SimulatedProcess) async throws -> Response {
+    func exchange(_ request: SyncRequest, of process: SimulatedProcess) async throws -> SyncResponse {
         let number = newNumber()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -118,7 +118,7 @@ final class SimulationAgenda: Sendable {
     func isAwaited(_ parcel: Parcel) -> Bool { state.withLock { $0.answers[parcel.number] != nil } }
 
     /// Gives a parcel's answer, or an error, to the task that waits for it.
-    func end(_ parcel: Parcel, _ result: Result<Response, any Error>) {
+    func end(_ parcel: Parcel, _ result: Result<SyncResponse, any Error>) {
         state.withLock { $0.answers.removeValue(forKey: parcel.number) }?.resume(with: result)
     }
 

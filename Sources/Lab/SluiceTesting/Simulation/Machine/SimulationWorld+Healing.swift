@@ -135,11 +135,11 @@ extension SimulatedDevice {
             if status.pending + status.inFlight + status.parked + status.dead != operations.count {
                 oracle.violate(.status, "device \(index) says \(status), and has \(operations.count) operations")
             }
-            let phase = status.needsAttention > 0 ? SyncPhase.needsAttention(status.needsAttention) : .idle
+            let phase = status.needsAttention > 0 ? SyncProgress.Phase.needsAttention(status.needsAttention) : .idle
             if status.phase != phase {
                 oracle.violate(.status, "device \(index) says that it is \(status.phase), and is \(phase)")
             }
-            let states = try await read { try $0.count(matching: Query(RecordState.schema.name)) }
+            let states = try await read { try $0.count(matching: TableQuery(RecordState.schema.name)) }
             if states > operations.count {
                 oracle.violate(.bounded, "device \(index) remembers \(states) records that are settled")
             }
@@ -147,7 +147,7 @@ extension SimulatedDevice {
                 oracle.violate(.atomicity, "the store of device \(index): \(problem)")
             }
             for table in ["items", "notes"] {
-                let rows = try await read { try $0.records(matching: Query(table)).map(SimulatedMemo.without) }
+                let rows = try await read { try $0.records(matching: TableQuery(table)).map(SimulatedMemo.without) }
                     .map(parts.setting.ids.known)
                 let known = oracle.view(of: index) { ($0.tables[table] ?? [:]) }
                 if rows.count != known.count || rows.contains(where: { known[$0["id"]?.textID ?? ""] != $0 }) {

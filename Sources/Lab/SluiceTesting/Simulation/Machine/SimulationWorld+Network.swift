@@ -28,7 +28,7 @@ extension SimulationWorld {
             if parts.random.below(2) == 0 { response = second }
         }
         // Sent as bytes, because devices parse bytes.
-        if story.setting.traits.contains(.hasOddRows) { response.body = Body(bytes: response.body.bytes) }
+        if story.setting.traits.contains(.hasOddRows) { response.body = MessageBody(bytes: response.body.bytes) }
         if let quirk = parts.configuration.quirk { response = quirk(parcel.request, response) }
         response = spoiled(response, to: parcel.request)
         if strikes(.dropAnswer) { return lose(parcel, "the answer \(response.status)") }
@@ -62,13 +62,13 @@ extension SimulationWorld {
         }
     }
 
-    private func answer(_ parcel: SimulationAgenda.Parcel, _ answered: Response, _ remark: String) {
+    private func answer(_ parcel: SimulationAgenda.Parcel, _ answered: SyncResponse, _ remark: String) {
         var response = answered
         let token = Self.tokenField.flatMap { parcel.request.head.headerFields[$0] }
         if let token, story.setting.traits.contains(.repeatsTokens), response.status >= 400,
             ![409, 412].contains(response.status)
         {
-            response.body = Body(json: ["error": JSON("not with the token \(token)"), "message": JSON(token)])
+            response.body = MessageBody(json: ["error": JSON("not with the token \(token)"), "message": JSON(token)])
         }
         note(
             "answered", parcel,
@@ -84,7 +84,7 @@ extension SimulationWorld {
     }
 
     /// Returns an answer of a server that does nothing, or nil.
-    private func refusal(_ request: Request) -> Response? {
+    private func refusal(_ request: SyncRequest) -> SyncResponse? {
         let isChange = request.head.method != .get
         if strikes(.tooManyRequests) { return Self.later(429, "2") }
         if strikes(.unavailable) {
@@ -96,21 +96,22 @@ extension SimulationWorld {
         if strikes(.unauthorized) { return .model(401, ["error": "who are you?"]) }
         if isChange, strikes(.refusal) { return .model(400, ["error": "not today"]) }
         if strikes(.webPage) {
-            var page = Response(HTTPResponse(status: .ok), body: Body(bytes: Array("<html>Sign in</html>".utf8)))
+            var page = SyncResponse(
+                HTTPResponse(status: .ok), body: MessageBody(bytes: Array("<html>Sign in</html>".utf8)))
             page.head.headerFields[.contentType] = "text/html"
             return page
         }
         return nil
     }
 
-    static func later(_ status: Int, _ retryAfter: String?) -> Response {
-        var response = Response.model(status, nil)
+    static func later(_ status: Int, _ retryAfter: String?) -> SyncResponse {
+        var response = SyncResponse.model(status, nil)
         response.head.headerFields[.retryAfter] = retryAfter
         return response
     }
 
     /// Returns the answer to a performed request as it arrives, with the faults that change answers.
-    private func spoiled(_ response: Response, to request: Request) -> Response {
+    private func spoiled(_ response: SyncResponse, to request: SyncRequest) -> SyncResponse {
         let isDelete = request.head.method == .delete
         // A 2xx answer with an error in its body reports no performed change, so these faults leave it.
         let isDone = 200..<300 ~= response.status && (try? response.body.json)?["error"] == nil
@@ -118,7 +119,7 @@ extension SimulationWorld {
             if strikes(.failAfter) { return .model(500, ["error": "an accident"]) }
             // Only for a performed change: a 204 to a refused delete would be false.
             if isDone, strikes(.noContent) {
-                var empty = Response.model(204, nil)
+                var empty = SyncResponse.model(204, nil)
                 empty.head.headerFields[.eTag] = response.head.headerFields[.eTag]
                 return empty
             }
@@ -133,7 +134,7 @@ extension SimulationWorld {
         guard strikes(.cutBody) else { return response }
         var cut = response
         let bytes = response.body.bytes
-        cut.body = Body(bytes: Array(bytes.prefix(bytes.isEmpty ? 0 : parts.random.below(bytes.count))))
+        cut.body = MessageBody(bytes: Array(bytes.prefix(bytes.isEmpty ? 0 : parts.random.below(bytes.count))))
         return cut
     }
 }

@@ -271,7 +271,7 @@ struct SimulatedBusyness {
 
     /// Returns whether that answer tells a device that nothing was done. No fault keeps the device from noting it, and
     /// the change was not sent in a batch.
-    static func proves(_ response: Response, in setting: SimulationSetting) -> Bool {
+    static func proves(_ response: SyncResponse, in setting: SimulationSetting) -> Bool {
         statuses.contains(response.status) && setting.batchSize == 1 && !setting.makesGroups
             && Set(setting.faults.keys).isDisjoint(with: [.storeFailure, .storeTrouble, .cancellation, .filterEchoes])
     }
@@ -279,7 +279,7 @@ struct SimulatedBusyness {
 
 extension SimulationWorld {
     /// Returns the answer to a change while the server is busy; nil while it is not.
-    func busy(_ parcel: SimulationAgenda.Parcel) -> Response? {
+    func busy(_ parcel: SimulationAgenda.Parcel) -> SyncResponse? {
         guard parcel.request.head.method != .get else { return nil }
         let device = parcel.process.device
         if strikes(.staysBusy), busy[device] == nil {

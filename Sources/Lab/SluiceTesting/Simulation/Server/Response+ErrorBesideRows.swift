@@ -1,10 +1,10 @@
 internal import HTTPTypes
 internal import SluiceCore
 
-extension Response {
+extension SyncResponse {
     /// Returns the answer with an error in it, and with only the first half of its rows or properties, as from a server
     /// that failed after it had begun to answer. An answer that is not a JSON object stays unchanged.
-    func withErrorBesideRows() -> Response {
+    func withErrorBesideRows() -> SyncResponse {
         guard var body = try? body.json, body.kind == .object else { return self }
         if let rows = body["items"]?.elements {
             body["items"] = Self.half(rows)
@@ -20,7 +20,7 @@ extension Response {
         body["error"] = ["code": "500", "message": "a timeout in the database"]
         var response = self
         response.head.headerFields[.eTag] = nil
-        response.body = Body(json: body)
+        response.body = MessageBody(json: body)
         return response
     }
 

@@ -2,7 +2,7 @@ internal import SluiceCore
 
 extension SimulatedServer {
     /// Answers the parts of a batch in order. The parts of a group are performed together or not at all.
-    func answer(_ batch: ModelBatch, _ device: Int, user: Int, _ state: inout State) -> Response {
+    func answer(_ batch: ModelBatch, _ device: Int, user: Int, _ state: inout State) -> SyncResponse {
         ModelBatch.answer(
             answers(to: batch, &state) { request, isAlone, state in
                 answer(request, device, user: user, isAlone: isAlone, &state)
@@ -12,9 +12,9 @@ extension SimulatedServer {
     /// Returns the answers to the parts of a batch, each from `answer`. Its flag is true for a request outside of a
     /// group.
     func answers(
-        to batch: ModelBatch, _ state: inout State, by answer: (Request, Bool, inout State) -> Response
-    ) -> [(id: String, response: Response)] {
-        var answers: [(id: String, response: Response)] = []
+        to batch: ModelBatch, _ state: inout State, by answer: (SyncRequest, Bool, inout State) -> SyncResponse
+    ) -> [(id: String, response: SyncResponse)] {
+        var answers: [(id: String, response: SyncResponse)] = []
         var failed: Set<String> = []
         var index = 0
         while index < batch.parts.count {
@@ -22,7 +22,7 @@ extension SimulatedServer {
             var end = index + 1
             while group != nil, end < batch.parts.count, batch.parts[end].group == group { end += 1 }
             let before = state
-            var responses: [Response] = []
+            var responses: [SyncResponse] = []
             for part in batch.parts[index..<end] {
                 let isStopped = part.dependsOn.contains { failed.contains($0) }
                 let response =

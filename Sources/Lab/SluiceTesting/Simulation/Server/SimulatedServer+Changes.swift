@@ -3,7 +3,7 @@ internal import SluiceCore
 
 extension SimulatedServer {
     /// Performs a change, or returns the reason against it.
-    func change(_ change: inout SimulatedChange, _ state: inout State) -> Response {
+    func change(_ change: inout SimulatedChange, _ state: inout State) -> SyncResponse {
         guard let call = change.call else { return .model(400, nil) }
         switch (call.method, call.id) {
         case (.post, nil): return insert(call, change, &state)
@@ -26,7 +26,7 @@ extension SimulatedServer {
         }
     }
 
-    private func insert(_ call: ModelCall, _ change: SimulatedChange, _ state: inout State) -> Response {
+    private func insert(_ call: ModelCall, _ change: SimulatedChange, _ state: inout State) -> SyncResponse {
         guard let id = call.body["id"]?.textID.map(setting.ids.known) else { return .model(400, ["error": "no id"]) }
         // An OData service keeps nothing of a deleted row.
         if let row = state.tables[change.table]?[id], service == nil || !row.isDeleted { return reply(409, row) }
@@ -42,7 +42,7 @@ extension SimulatedServer {
     private func update(
         _ id: RecordID, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State,
         _ body: (inout SimulatedRow) -> Void
-    ) -> Response {
+    ) -> SyncResponse {
         guard var row = state.tables[change.table]?[id], !row.isDeleted else {
             return .model(gone(id, change, state), ["error": "The item does not exist"])
         }
@@ -59,7 +59,7 @@ extension SimulatedServer {
 
     private func restore(
         _ id: RecordID, _ call: ModelCall, _ change: SimulatedChange, _ state: inout State, replacing: Bool = false
-    ) -> Response {
+    ) -> SyncResponse {
         guard var row = state.tables[change.table]?[id] else {
             return .model(404, ["error": "The item does not exist"])
         }

@@ -4,7 +4,7 @@ internal import Synchronization
 
 extension SimulatedServer {
     /// Returns a false answer to a change that is not performed; nil where the server does not lie.
-    func lie(about call: ModelCall, _ table: String, _ state: State) -> Response? {
+    func lie(about call: ModelCall, _ table: String, _ state: State) -> SyncResponse? {
         let row = call.id.flatMap { state.tables[table]?[$0] }
         switch call.method {
         case .patch, .put:

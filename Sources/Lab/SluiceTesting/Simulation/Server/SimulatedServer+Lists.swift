@@ -3,7 +3,7 @@ internal import SluiceCore
 
 extension SimulatedServer {
     /// Returns a page of rows, or of changes where the device uses change tokens.
-    func list(_ call: ModelCall, _ table: String, _ state: State) -> Response {
+    func list(_ call: ModelCall, _ table: String, _ state: State) -> SyncResponse {
         do {
             let query = try query(call)
             let matches = try matches(query)
@@ -22,13 +22,13 @@ extension SimulatedServer {
         }
     }
 
-    private func matches(_ query: Query) throws -> (SimulatedRow) -> Bool {
-        let evaluator = try query.filter.map { try QueryEvaluator(Query("", filter: $0), schema: nil) }
+    private func matches(_ query: TableQuery) throws -> (SimulatedRow) -> Bool {
+        let evaluator = try query.filter.map { try TableQuery.Evaluator(TableQuery("", filter: $0), schema: nil) }
         return { evaluator?.matches($0.exact) ?? true }
     }
 
     /// Returns the digest of the rows of a query, or of those between two ids.
-    func digest(_ call: ModelCall, _ table: String, _ state: State) -> Response {
+    func digest(_ call: ModelCall, _ table: String, _ state: State) -> SyncResponse {
         guard let matches = try? matches(query(call)) else { return .model(400, ["error": "no such query"]) }
         let (from, to) = (RecordID(call.parameters["from"] ?? ""), RecordID(call.parameters["to"] ?? "~"))
         let rows = (state.tables[table] ?? [:]).values.filter {
@@ -46,7 +46,7 @@ extension SimulatedServer {
         return .model(200, JSON(members: sum(rows) + [("ranges", JSON(ranges))]))
     }
 
-    private func respond(_ rows: [JSON]) -> Response {
+    private func respond(_ rows: [JSON]) -> SyncResponse {
         .model(200, dialect.odata == .v4 ? ["items": JSON(rows)] : JSON(rows))
     }
 
@@ -55,7 +55,7 @@ extension SimulatedServer {
         return JSON(members: names.compactMap { name in row[name].map { (name, $0) } })
     }
 
-    private func sort(_ rows: inout [SimulatedRow], _ order: [Query.SortKey]) -> Bool {
+    private func sort(_ rows: inout [SimulatedRow], _ order: [TableQuery.SortKey]) -> Bool {
         let (updatedAt, id) = (dialect.columns.updatedAt, dialect.columns.id)
         guard order.allSatisfy({ $0.column == updatedAt || $0.column == id }) else { return false }
         // Another order each time, but never the order of the ids: a device would take the server for one that sorts by
@@ -91,7 +91,7 @@ extension SimulatedServer {
     /// comes as a tombstone.
     private func changes(
         since token: String?, _ size: Int, _ table: String, _ matches: (SimulatedRow) -> Bool, _ state: State
-    ) -> Response {
+    ) -> SyncResponse {
         let parts = (token ?? "\(state.epoch).0").split(separator: ".").map { Int($0) ?? -1 }
         guard parts.count == 2, parts[0] == state.epoch else { return .model(410, ["error": "the token is too old"]) }
         let rows = (state.tables[table] ?? [:]).values.filter { $0.commit > parts[1] && (token != nil || matches($0)) }

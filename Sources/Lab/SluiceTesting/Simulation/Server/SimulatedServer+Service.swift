@@ -9,8 +9,8 @@ extension SimulatedServer {
     private static let entityID = HTTPField.Name("OData-EntityId")
 
     /// Answers a request as an OData service.
-    func serve(_ request: Request, _ service: SimulatedService, _ device: Int, user: Int, _ state: inout State)
-        -> Response
+    func serve(_ request: SyncRequest, _ service: SimulatedService, _ device: Int, user: Int, _ state: inout State)
+        -> SyncResponse
     {
         let path = String((request.head.path ?? "/").prefix { $0 != "?" })
         let token = Self.csrf.flatMap { request.head.headerFields[$0] }
@@ -64,7 +64,7 @@ extension SimulatedServer {
         return (String(text[..<open]), .string(id.replacing("''", with: "'")))
     }
 
-    private func read(_ request: Request, _ service: SimulatedService, _ state: inout State) -> Response {
+    private func read(_ request: SyncRequest, _ service: SimulatedService, _ state: inout State) -> SyncResponse {
         let path = request.head.path ?? "/"
         guard let place = place(path.prefix { $0 != "?" }), SimulatedService.sets.contains(place.table) else {
             return service.refusal(404, "no such resource")
@@ -81,8 +81,9 @@ extension SimulatedServer {
 
     /// Performs a change as the server of the tables wire, and answers as the service.
     private func change(
-        _ request: Request, _ service: SimulatedService, _ device: Int, user: Int, isAlone: Bool, _ state: inout State
-    ) -> Response {
+        _ request: SyncRequest, _ service: SimulatedService, _ device: Int, user: Int, isAlone: Bool,
+        _ state: inout State
+    ) -> SyncResponse {
         let path = (request.head.path ?? "/").prefix { $0 != "?" }
         guard let place = place(path), SimulatedService.sets.contains(place.table) else {
             return service.refusal(404, "no such resource")
@@ -104,7 +105,7 @@ extension SimulatedServer {
                 head.headerFields[.ifMatch] = "\"v\(version)\""
             }
         }
-        var inner = Request(head)
+        var inner = SyncRequest(head)
         inner.context = request.context
         if method != .delete {
             guard let body = try? request.body.json, var fields = service.fields(of: body) else {
@@ -114,7 +115,7 @@ extension SimulatedServer {
                 guard let id = body[service.key]?.textID else { return service.refusal(400, "no key") }
                 fields["id"] = JSON(id)
             }
-            inner.body = Body(json: fields)
+            inner.body = MessageBody(json: fields)
         }
         let done = answer(inner, device, user: user, isAlone: isAlone, &state)
         var response = told(done, place.table, method, request, service)
@@ -136,8 +137,9 @@ extension SimulatedServer {
     }
 
     private func told(
-        _ done: Response, _ table: String, _ method: HTTPRequest.Method, _ request: Request, _ service: SimulatedService
-    ) -> Response {
+        _ done: SyncResponse, _ table: String, _ method: HTTPRequest.Method, _ request: SyncRequest,
+        _ service: SimulatedService
+    ) -> SyncResponse {
         let body = (try? done.body.json) ?? .null
         guard done.status < 300 else {
             return service.refusal(done.status == 410 ? 404 : done.status, "\(body["error"] ?? "no")")
@@ -149,7 +151,7 @@ extension SimulatedServer {
         // v2 returns a created row but no updated one; v4 follows the Prefer header.
         let isTold = service.version == .v2 ? method == .post : method == .post || prefer.contains("representation")
         if isTold, !service.has(.answersNothing) { return service.answer(done.status, body, table) }
-        var response = Response.model(204, nil)
+        var response = SyncResponse.model(204, nil)
         if !service.has(.hidesTags) { response.head.headerFields[.eTag] = version }
         if method == .post {
             let address = "\(SimulatedService.root)/\(service.address(body["id"]?.textID ?? "", table))"
@@ -166,7 +168,7 @@ enum ServiceMultipart {
     struct ServiceAnswer {
         var id: String
         var group: String?
-        var response: Response
+        var response: SyncResponse
         /// Whether it is the answer to a whole change set, which failed.
         var isReason = false
     }
@@ -234,12 +236,12 @@ enum ServiceMultipart {
             if let name = HTTPField.Name(name), HTTPField.isValidValue(value) { head.headerFields[name] = value }
         }
         return ModelBatch.Part(
-            id: id, group: group, dependsOn: [], request: Request(head, body: Body(bytes: Array(body))))
+            id: id, group: group, dependsOn: [], request: SyncRequest(head, body: MessageBody(bytes: Array(body))))
     }
 
     /// Returns the service's answers: for a failed change set only the first reason, or in JSON all of them.
     static func told(
-        _ answers: [(id: String, response: Response)], of batch: ModelBatch, isJSON: Bool, failsAtOnce: Bool
+        _ answers: [(id: String, response: SyncResponse)], of batch: ModelBatch, isJSON: Bool, failsAtOnce: Bool
     ) -> [ServiceAnswer] {
         let all = zip(answers, batch.parts).map { ServiceAnswer(id: $0.id, group: $1.group, response: $0.response) }
         let failed = Set(all.filter { $0.response.status >= 300 }.compactMap(\.group))
@@ -252,7 +254,7 @@ enum ServiceMultipart {
         }
     }
 
-    static func answer(_ told: [ServiceAnswer]) -> Response {
+    static func answer(_ told: [ServiceAnswer]) -> SyncResponse {
         var bytes: [UInt8] = []
         var index = 0
         while index < told.count {
@@ -270,9 +272,9 @@ enum ServiceMultipart {
             }
             bytes += "--inner--\r\n\r\n".utf8
         }
-        var response = Response.model(202, nil)
+        var response = SyncResponse.model(202, nil)
         response.head.headerFields[.contentType] = "multipart/mixed; boundary=outer"
-        response.body = Body(bytes: bytes + Array("--outer--\r\n".utf8))
+        response.body = MessageBody(bytes: bytes + Array("--outer--\r\n".utf8))
         return response
     }
 

@@ -11,7 +11,7 @@ extension SimulatedServer {
 
     /// The request for a list or for its next page.
     private struct ListAsked {
-        var query: Query
+        var query: TableQuery
         var matches: (SimulatedRow) -> Bool
         var size: Int
         /// The version at the first page, where changes are tracked from it.
@@ -20,7 +20,9 @@ extension SimulatedServer {
     }
 
     /// Returns a page of rows or of changes.
-    func serviceList(_ request: Request, _ service: SimulatedService, _ table: String, _ state: State) -> Response {
+    func serviceList(_ request: SyncRequest, _ service: SimulatedService, _ table: String, _ state: State)
+        -> SyncResponse
+    {
         var inner = request
         let parameters = (request.head.path ?? "").split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         inner.head.path = "/tables/\(table)?\(parameters)"
@@ -32,7 +34,7 @@ extension SimulatedServer {
         }.first
         do {
             let query = try query(call)
-            let evaluator = try query.filter.map { try QueryEvaluator(Query("", filter: $0), schema: nil) }
+            let evaluator = try query.filter.map { try TableQuery.Evaluator(TableQuery("", filter: $0), schema: nil) }
             var asked = ListAsked(
                 query: query, matches: { evaluator?.matches($0.exact) ?? true },
                 size: min(pageSize(query.top, state) ?? 0, wished ?? .max))
@@ -61,7 +63,7 @@ extension SimulatedServer {
 
     private func rows(
         _ asked: ListAsked, _ call: ModelCall, _ service: SimulatedService, _ table: String, _ state: State
-    ) -> Response {
+    ) -> SyncResponse {
         let keys = asked.query.order.map {
             (isTime: $0.column == SimulatedService.time, isID: $0.column == service.key, down: $0.descending)
         }
@@ -117,7 +119,7 @@ extension SimulatedServer {
     private func serviceChanges(
         _ token: String, _ asked: ListAsked, _ call: ModelCall, _ service: SimulatedService, _ table: String,
         _ state: State
-    ) -> Response {
+    ) -> SyncResponse {
         let parts = token.filter { $0 != "'" }.split(separator: ".").map { Int($0) ?? -1 }
         guard parts.count == 2, parts[0] == state.epoch, setting.tracksChanges else {
             return forgotten(asked, call, service, table, state)
@@ -149,7 +151,7 @@ extension SimulatedServer {
     /// Returns the answer to a link from before the service's restart.
     private func forgotten(
         _ asked: ListAsked, _ call: ModelCall, _ service: SimulatedService, _ table: String, _ state: State
-    ) -> Response {
+    ) -> SyncResponse {
         if service.has(.emptiesOldLinks) {
             let delta = deltaLink(state.version, call, service, table, state)
             return service.page([], table, count: nil, next: nil, delta: delta)

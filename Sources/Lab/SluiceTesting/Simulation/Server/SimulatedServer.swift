@@ -57,7 +57,7 @@ final class SimulatedServer: Sendable {
     var quarter: Int64 { Int64(setting.commitLag) * Timestamp.ticksPerSecond / 4 }
 
     /// Answers a request.
-    func answer(_ request: Request, of device: Int, user: Int) -> Response {
+    func answer(_ request: SyncRequest, of device: Int, user: Int) -> SyncResponse {
         state.withLock { state in
             if faults.strikes(.pageSize) { state.page = 1 + random.below(8) }
             if faults.strikes(.clockBack), state.behind < quarter {
@@ -73,7 +73,7 @@ final class SimulatedServer: Sendable {
                 state.epoch += 1
             }
             beginOutage(&state)
-            var response: Response
+            var response: SyncResponse
             if request.head.method == .get, var stale = stale(state) {
                 response = respond(to: request, of: device, user: user, &stale)
             } else {
@@ -92,7 +92,7 @@ final class SimulatedServer: Sendable {
     }
 
     /// Answers a request in the form of the wire.
-    private func respond(to request: Request, of device: Int, user: Int, _ state: inout State) -> Response {
+    private func respond(to request: SyncRequest, of device: Int, user: Int, _ state: inout State) -> SyncResponse {
         if let service { return serve(request, service, device, user: user, &state) }
         guard ModelBatch.isBatch(request) else { return answer(request, device, user: user, &state) }
         let batch = setting.takesBatches ? ModelBatch(request) : nil
@@ -117,8 +117,8 @@ final class SimulatedServer: Sendable {
     ///
     /// - Parameter isAlone: whether no other request fails together with this one.
     func answer(
-        _ request: Request, _ device: Int, user: Int, isAlone: Bool = true, _ state: inout State
-    ) -> Response {
+        _ request: SyncRequest, _ device: Int, user: Int, isAlone: Bool = true, _ state: inout State
+    ) -> SyncResponse {
         var call = ModelCall(request)
         call.id = call.id.map(setting.ids.known)
         guard let table = call.table else { return .model(404, ["error": "no such route"]) }
@@ -145,7 +145,7 @@ final class SimulatedServer: Sendable {
     }
 
     /// Returns the query of a list.
-    func query(_ call: ModelCall) throws -> Query {
+    func query(_ call: ModelCall) throws -> TableQuery {
         try call.query { text in
             if let known = filters.withLock({ $0[ExactName(text)] }) { return known }
             let filter = try QueryExpression(odata: setting.ids.known(text))
@@ -154,7 +154,7 @@ final class SimulatedServer: Sendable {
         }
     }
 
-    func reply(_ status: Int, _ row: SimulatedRow) -> Response {
+    func reply(_ status: Int, _ row: SimulatedRow) -> SyncResponse {
         .model(status, row.wire, version: "v\(row.version)" + (setting.traits.contains(.marksTags) ? "-gzip" : ""))
     }
 

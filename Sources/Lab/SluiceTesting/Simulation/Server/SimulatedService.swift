@@ -169,13 +169,13 @@ struct SimulatedService: Sendable {
     // MARK: Answers
 
     /// Returns a refusal in the form of the wire.
-    func refusal(_ status: Int, _ message: String) -> Response {
+    func refusal(_ status: Int, _ message: String) -> SyncResponse {
         let text: JSON = version == .v2 ? ["lang": "en", "value": JSON(message)] : JSON(message)
         return .model(status, ["error": ["code": JSON("story/\(status)"), "message": text]])
     }
 
     /// Returns an answer with rows.
-    func page(_ items: [JSON], _ table: String, count: Int?, next: String?, delta: String?) -> Response {
+    func page(_ items: [JSON], _ table: String, count: Int?, next: String?, delta: String?) -> SyncResponse {
         func link(_ link: String?) -> JSON? { link.map { JSON(has(.relativeLinks) ? $0 : "\(Self.root)/\($0)") } }
         if version == .v4 {
             var page: JSON = ["@odata.context": JSON("\(Self.root)/$metadata#\(table)"), "value": JSON(items)]
@@ -192,16 +192,16 @@ struct SimulatedService: Sendable {
     }
 
     /// Returns an answer with one row.
-    func answer(_ status: Int, _ record: JSON, _ table: String) -> Response {
+    func answer(_ status: Int, _ record: JSON, _ table: String) -> SyncResponse {
         let entity = entity(record, table)
-        var response = Response.model(status, version == .v2 ? ["d": entity] : entity)
+        var response = SyncResponse.model(status, version == .v2 ? ["d": entity] : entity)
         response.head.headerFields[.eTag] = record["__version"]?.string
         return response
     }
 
     /// The service's metadata document.
-    var description: Response {
-        var response = Response.model(200, nil)
+    var description: SyncResponse {
+        var response = SyncResponse.model(200, nil)
         response.head.headerFields[.contentType] = "application/xml"
         let isOld = version == .v2
         let schema = isOld ? "http://schemas.microsoft.com/ado/2008/09/edm" : "http://docs.oasis-open.org/odata/ns/edm"
@@ -222,7 +222,7 @@ struct SimulatedService: Sendable {
         let sets = Self.sets.map { "<EntitySet Name=\"\($0)\" EntityType=\"story.\($0)\"/>" }
         let wrapper =
             isOld ? "http://schemas.microsoft.com/ado/2007/06/edmx" : "http://docs.oasis-open.org/odata/ns/edmx"
-        response.body = Body(
+        response.body = MessageBody(
             bytes: Array(
                 """
                 <edmx:Edmx Version="\(isOld ? "1.0" : "4.0")" xmlns:edmx="\(wrapper)"><edmx:DataServices>\

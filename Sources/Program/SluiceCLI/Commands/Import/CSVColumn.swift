@@ -106,8 +106,8 @@ struct CSVColumn: Hashable {
     private func value(of text: String) -> JSON? {
         switch type {
         case nil, .string: JSON(text)
-        case .integer: JSONNumber(text: text).flatMap { $0.int == nil ? nil : JSON($0) }
-        case .real: JSONNumber(text: text).flatMap { $0.double.isFinite ? JSON($0) : nil }
+        case .integer: JSON.Number(text: text).flatMap { $0.int == nil ? nil : JSON($0) }
+        case .real: JSON.Number(text: text).flatMap { $0.double.isFinite ? JSON($0) : nil }
         case .boolean: boolean(text)
         case .date: Timestamp(text).map { _ in JSON(text) }
         case .json: try? JSON(parsing: text)

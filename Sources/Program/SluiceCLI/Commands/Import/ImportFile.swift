@@ -206,7 +206,7 @@ extension ImportFile {
                     content = Self.unfolded(content)
                     try CSVColumn.check(content, of: declared, idColumn: idColumn ?? "id")
                     return (content, lines.number, line.count)
-                } catch let error as JSONParseError {
+                } catch let error as JSON.ParseError {
                     throw CommandFailure(
                         .usage, "invalidJSON", "not a JSON object on one line: \(error.reason) (column \(error.column))"
                     )

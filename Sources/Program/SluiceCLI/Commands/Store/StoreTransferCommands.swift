@@ -28,7 +28,8 @@ struct StoreExportCommand: StoreFileCommand {
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
 
     func outcome(of store: SQLiteStore) async throws -> Outcome {
-        let export = StoreExport(redactions: try redactions.map { try StoreRedaction($0) }, isPrefilled: prefilled)
+        let export = StoreExport(
+            redactions: try redactions.map { try StoreExport.Redaction($0) }, isPrefilled: prefilled)
         if file == "-" {
             let summary = try await export.write(store) { try StandardStream.output.write(line: "\($0)") }
             var outcome = report(summary, "the export holds")

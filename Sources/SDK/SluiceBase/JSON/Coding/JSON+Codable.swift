@@ -27,7 +27,7 @@ extension JSON: Codable {
             } else if let value = try? container.decode(String.self) {
                 self.init(value)
             } else {
-                self.init(try JSONNumber(from: decoder))
+                self.init(try JSON.Number(from: decoder))
             }
         }
     }
@@ -56,20 +56,20 @@ extension JSON: Codable {
     }
 }
 
-extension JSONNumber: Codable {
+extension JSON.Number: Codable {
     /// Reads the exact number from ``JSONRecordDecoder``, and from another decoder an integer or the nearest double.
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? JSONValueDecoder {
-            guard let number = decoder.value.number else { throw decoder.mismatch(JSONNumber.self, "a number") }
+            guard let number = decoder.value.number else { throw decoder.mismatch(JSON.Number.self, "a number") }
             self = number
             return
         }
         let container = try decoder.singleValueContainer()
         if let value = try? container.decode(Int64.self) {
             self.init(value)
-        } else if let value = try? container.decode(UInt64.self), let number = JSONNumber(text: String(value)) {
+        } else if let value = try? container.decode(UInt64.self), let number = JSON.Number(text: String(value)) {
             self = number
-        } else if let number = JSONNumber(try container.decode(Double.self)) {
+        } else if let number = JSON.Number(try container.decode(Double.self)) {
             self = number
         } else {
             throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a finite number")

@@ -10,7 +10,7 @@
 ///
 /// Integers are exact to their full width, `UInt64` too; a number that does not fit its property is an error that names
 /// the property. A list, a set or a dictionary that the document lacks is empty. A property of type ``JSON``,
-/// ``JSONNumber`` or ``Timestamp`` takes the exact value. Declare a point in time as ``Timestamp``. Foundation's `Date`
+/// ``JSON.Number`` or ``Timestamp`` takes the exact value. Declare a point in time as ``Timestamp``. Foundation's `Date`
 /// is also read from the text of a time, but only if SluicePredicate (or Sluice, which includes it) is part of the
 /// program. Without it, `Date` codes itself as seconds since 2001, which no server sends.
 public struct JSONRecordDecoder: Sendable {

@@ -6,7 +6,7 @@
 /// ```
 ///
 /// Members keep the order in which the type writes them. Integers are exact to their full width; a `Float` is written
-/// by its own digits. ``JSON`` and ``JSONNumber`` values stay exact.
+/// by its own digits. ``JSON`` and ``JSON.Number`` values stay exact.
 public struct JSONRecordEncoder: Sendable {
     /// The values that encoded types can read from their encoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]

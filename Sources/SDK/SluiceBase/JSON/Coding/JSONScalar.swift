@@ -34,7 +34,7 @@ extension JSONScalar where Self: FixedWidthInteger {
 
     var json: JSON? {
         if let value = Int64(exactly: self) { return JSON(value) }
-        return JSONNumber(text: String(self)).map { JSON($0) }
+        return JSON.Number(text: String(self)).map { JSON($0) }
     }
 }
 
@@ -56,7 +56,7 @@ extension Double: JSONScalar {
         self = number.double
     }
 
-    var json: JSON? { JSONNumber(self).map { JSON($0) } }
+    var json: JSON? { JSON.Number(self).map { JSON($0) } }
 }
 
 extension Float: JSONScalar {
@@ -68,5 +68,5 @@ extension Float: JSONScalar {
     }
 
     /// The number by its own shortest digits: 0.1, not 0.10000000149011612 of the double.
-    var json: JSON? { JSONNumber(text: description).map { JSON($0) } }
+    var json: JSON? { JSON.Number(text: description).map { JSON($0) } }
 }

@@ -1,7 +1,7 @@
 extension QueryChecker {
     /// Checks a path, which must lead to a value that records can hold.
     func path(
-        _ path: QueryPath, of expression: QueryExpression, at places: ODataPlaces?, depth: Int
+        _ path: TableQuery.Path, of expression: QueryExpression, at places: ODataPlaces?, depth: Int
     ) throws(QueryFault) -> TypedExpression {
         let typed = try typed(path, at: places, depth: depth)
         if typed.steps.count == 1, case .property(let name, let type) = typed.steps[0], path.root != .this {
@@ -26,7 +26,7 @@ extension QueryChecker {
         switch right {
         case .path(let right): path = try typed(right, at: places?[1], depth: depth + 1)
         case .column(let name):
-            path = try typed(QueryPath(.record, [.property(name)]), at: nil, depth: depth + 1)
+            path = try typed(TableQuery.Path(.record, [.property(name)]), at: nil, depth: depth + 1)
         case .list(let elements): return try element(left, among: elements, at: places, depth: depth)
         default: throw QueryFault("in wants a list or a collection", at: places?[1]?.place)
         }
@@ -52,7 +52,7 @@ extension QueryChecker {
         return balanced(terms[...], .or)
     }
 
-    private func typed(_ path: QueryPath, at places: ODataPlaces?, depth: Int) throws(QueryFault) -> TypedPath {
+    private func typed(_ path: TableQuery.Path, at places: ODataPlaces?, depth: Int) throws(QueryFault) -> TypedPath {
         var typed = TypedPath(root: .record, steps: [])
         var item = self.item
         switch path.root {
@@ -79,7 +79,7 @@ extension QueryChecker {
     }
 
     private func append(
-        _ step: QueryPath.Step, to path: inout TypedPath, _ item: inout Item, at places: ODataPlaces?,
+        _ step: TableQuery.Path.Step, to path: inout TypedPath, _ item: inout Item, at places: ODataPlaces?,
         depth: Int
     ) throws(QueryFault) {
         switch step {
@@ -138,7 +138,7 @@ extension QueryChecker {
     }
 
     private func check(
-        _ lambda: QueryLambda, of item: Item, at places: ODataPlaces?, depth: Int
+        _ lambda: TableQuery.Lambda, of item: Item, at places: ODataPlaces?, depth: Int
     ) throws(QueryFault) -> TypedExpression {
         var inner = self
         inner.variables.append((lambda.variable, item))

@@ -53,7 +53,7 @@ extension QueryChecker {
 
     /// Checks a function's call.
     func called(
-        _ function: QueryFunction, _ arguments: [TypedExpression], at places: ODataPlaces?
+        _ function: TableQuery.Function, _ arguments: [TypedExpression], at places: ODataPlaces?
     ) throws(QueryFault) -> TypedExpression {
         switch function {
         case .now, .totaloffsetminutes, .hassubset, .hassubsequence, .lineLength, .intersects:
@@ -78,7 +78,7 @@ extension QueryChecker {
 
     /// Returns the type of a function's result.
     func type(
-        of function: QueryFunction, _ arguments: [TypedExpression], at places: ODataPlaces?
+        of function: TableQuery.Function, _ arguments: [TypedExpression], at places: ODataPlaces?
     ) throws(QueryFault) -> QueryType {
         if let mistake = QueryFunctions.countMistake(function, arguments.count) {
             throw QueryFault(mistake, at: places?.place)

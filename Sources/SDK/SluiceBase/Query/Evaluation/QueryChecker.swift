@@ -6,7 +6,7 @@ struct QueryChecker {
     let schema: TableSchema?
     var undeclared = UndeclaredColumns.allowed
     /// The other tables, if paths may follow navigation properties.
-    var relations: (any QueryRelations)?
+    var relations: (any TableQuery.Relations)?
     /// The value that names refer to.
     var item: Item
     /// Whether names refer to an element of a collection and not to the record.
@@ -23,7 +23,7 @@ struct QueryChecker {
     }
 
     init(
-        schema: TableSchema?, undeclared: UndeclaredColumns = .allowed, relations: (any QueryRelations)? = nil
+        schema: TableSchema?, undeclared: UndeclaredColumns = .allowed, relations: (any TableQuery.Relations)? = nil
     ) {
         self.schema = schema
         self.undeclared = undeclared
@@ -132,7 +132,7 @@ struct QueryChecker {
     }
 
     /// Returns the value of a constant.
-    private func value(_ literal: QueryLiteral, at places: ODataPlaces?) throws(QueryFault) -> QueryValue {
+    private func value(_ literal: TableQuery.Literal, at places: ODataPlaces?) throws(QueryFault) -> QueryValue {
         switch literal {
         case .binary: throw unsupported("a constant of bytes", at: places)
         case .shape: throw unsupported("a shape that is no point of the Earth", at: places)
@@ -142,7 +142,7 @@ struct QueryChecker {
     }
 
     private func choice(
-        _ choices: [QueryChoice], at places: ODataPlaces?, depth: Int
+        _ choices: [TableQuery.Choice], at places: ODataPlaces?, depth: Int
     ) throws(QueryFault) -> TypedExpression {
         var operands: [TypedExpression] = []
         for (index, choice) in choices.enumerated() {
@@ -201,7 +201,7 @@ extension QueryChecker {
         }
     }
 
-    private static func text(_ literal: QueryLiteral) -> QueryLiteral {
+    private static func text(_ literal: TableQuery.Literal) -> TableQuery.Literal {
         if case .number(let number) = literal { .string(number.description) } else { literal }
     }
 }

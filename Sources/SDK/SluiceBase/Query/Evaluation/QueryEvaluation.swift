@@ -7,7 +7,7 @@ enum QueryEvaluation {
     ///   - scope: the variables and the record itself; nil where there are none and names refer to the record.
     ///   - relations: the other tables, if the expression follows navigation properties.
     static func value(
-        of expression: TypedExpression, _ record: JSON, _ scope: QueryScope?, _ relations: (any QueryRelations)?
+        of expression: TypedExpression, _ record: JSON, _ scope: QueryScope?, _ relations: (any TableQuery.Relations)?
     ) -> QueryValue {
         let operands = expression.operands
         func operand(_ index: Int) -> QueryValue { value(of: operands[index], record, scope, relations) }
@@ -77,9 +77,9 @@ struct PathEvaluation {
 
     private let item: JSON
     private let scope: QueryScope
-    private let relations: (any QueryRelations)?
+    private let relations: (any TableQuery.Relations)?
 
-    init(_ item: JSON, _ scope: QueryScope, _ relations: (any QueryRelations)?) {
+    init(_ item: JSON, _ scope: QueryScope, _ relations: (any TableQuery.Relations)?) {
         self.item = item
         self.scope = scope
         self.relations = relations

@@ -23,7 +23,7 @@ struct QueryFault: Error, Sendable {
     }
 
     /// The error of a query that is a text.
-    var syntaxError: QuerySyntaxError {
-        QuerySyntaxError(reason: reason, position: position ?? 0, isUnsupported: isUnsupported)
+    var syntaxError: TableQuery.SyntaxError {
+        TableQuery.SyntaxError(reason: reason, position: position ?? 0, isUnsupported: isUnsupported)
     }
 }

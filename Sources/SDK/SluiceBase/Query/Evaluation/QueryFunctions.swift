@@ -4,7 +4,7 @@
 /// result null.
 package enum QueryFunctions {
     /// Returns the allowed numbers of arguments.
-    package static func argumentCounts(_ function: QueryFunction) -> ClosedRange<Int> {
+    package static func argumentCounts(_ function: TableQuery.Function) -> ClosedRange<Int> {
         switch function {
         case .contains, .startswith, .endswith, .indexof, .concat, .distance, .matchesPattern, .hassubset,
             .hassubsequence, .intersects:
@@ -19,7 +19,9 @@ package enum QueryFunctions {
     }
 
     /// Returns the mistake in that number of arguments; nil if there is none.
-    package static func countMistake(_ function: QueryFunction, _ count: Int, called name: String? = nil) -> String? {
+    package static func countMistake(_ function: TableQuery.Function, _ count: Int, called name: String? = nil)
+        -> String?
+    {
         let counts = argumentCounts(function)
         if counts.contains(count) { return nil }
         let wanted = counts.count == 1 ? "\(counts.lowerBound)" : "\(counts.lowerBound) or \(counts.upperBound)"
@@ -27,7 +29,7 @@ package enum QueryFunctions {
     }
 
     /// Returns the function's value.
-    package static func value(of function: QueryFunction, _ arguments: [QueryValue]) -> QueryValue {
+    package static func value(of function: TableQuery.Function, _ arguments: [QueryValue]) -> QueryValue {
         guard argumentCounts(function).contains(arguments.count), let first = arguments.first else { return .null }
         switch function {
         case .hour, .minute, .second:
@@ -61,7 +63,7 @@ package enum QueryFunctions {
         }
     }
 
-    private static func value(of function: QueryFunction, _ texts: [String]) -> QueryValue {
+    private static func value(of function: TableQuery.Function, _ texts: [String]) -> QueryValue {
         switch function {
         case .contains: .bool(offset(of: texts[1], in: texts[0]) != nil)
         case .startswith: .bool(texts[0].utf8.starts(with: texts[1].utf8))
@@ -78,7 +80,7 @@ package enum QueryFunctions {
         }
     }
 
-    private static func part(_ function: QueryFunction, of date: Timestamp) -> Int64 {
+    private static func part(_ function: TableQuery.Function, of date: Timestamp) -> Int64 {
         let parts = date.parts
         return switch function {
         case .year: parts.year

@@ -12,8 +12,8 @@ package enum QueryOperators {
     package static func order(_ left: QueryValue, _ right: QueryValue) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
-        case (.integer(let a), .real(let b)): JSONNumber.order(a, b)
-        case (.real(let a), .integer(let b)): -JSONNumber.order(b, a)
+        case (.integer(let a), .real(let b)): JSON.Number.order(a, b)
+        case (.real(let a), .integer(let b)): -JSON.Number.order(b, a)
         case (.real(let a), .real(let b)): a < b ? -1 : a > b ? 1 : 0
         case (.bool(let a), .bool(let b)): a == b ? 0 : b ? -1 : 1
         case (.string(let a), .string(let b)): order(a, b)

@@ -51,7 +51,7 @@ package enum QueryValue: Sendable {
     }
 
     /// A number: an integer if it is stored as one, otherwise its nearest double.
-    package init(_ number: JSONNumber) {
+    package init(_ number: JSON.Number) {
         switch number.storage {
         case .int(let value): self = .integer(value)
         case .double, .text: self = .real(number.double)
@@ -59,7 +59,7 @@ package enum QueryValue: Sendable {
     }
 
     /// A constant.
-    package init(_ literal: QueryLiteral) {
+    package init(_ literal: TableQuery.Literal) {
         switch literal {
         case .null: self = .null
         case .bool(let value): self = .bool(value)

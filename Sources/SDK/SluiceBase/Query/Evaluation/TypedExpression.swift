@@ -8,7 +8,7 @@ struct TypedExpression: Sendable {
         case not
         case negate
         case binary(QueryExpression.BinaryOperator)
-        case call(QueryFunction)
+        case call(TableQuery.Function)
         /// Whether the operand equals one of these.
         case membership([QueryValue])
         /// The value at a path's end; also the source expression.

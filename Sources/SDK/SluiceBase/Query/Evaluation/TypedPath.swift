@@ -56,10 +56,12 @@ extension TypedExpression {
     }
 }
 
-/// Provides a query with the records of other tables, so that its paths can follow navigation properties.
-public protocol QueryRelations: Sendable {
-    /// Returns the columns of the table; nil if none are declared.
-    func schema(of table: String) -> TableSchema?
-    /// Returns the table's records with that property value, in the order of their ids.
-    func records(of table: String, where column: PropertyName, equals value: JSON) -> [JSON]
+extension TableQuery {
+    /// Provides a query with the records of other tables, so that its paths can follow navigation properties.
+    public protocol Relations: Sendable {
+        /// Returns the columns of the table; nil if none are declared.
+        func schema(of table: String) -> TableSchema?
+        /// Returns the table's records with that property value, in the order of their ids.
+        func records(of table: String, where column: PropertyName, equals value: JSON) -> [JSON]
+    }
 }

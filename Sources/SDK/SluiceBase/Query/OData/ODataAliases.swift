@@ -13,7 +13,7 @@ final class ODataAliases {
     }
 
     /// Takes the aliases from decoded parameters.
-    convenience init(_ parameters: [(name: String, value: String)]) throws(QuerySyntaxError) {
+    convenience init(_ parameters: [(name: String, value: String)]) throws(TableQuery.SyntaxError) {
         var texts: [PropertyName: ODataScanner] = [:]
         for (name, value) in parameters where name.hasPrefix("@") {
             texts[PropertyName(String(name.dropFirst()))] = try ODataScanner(
@@ -25,7 +25,7 @@ final class ODataAliases {
     /// Returns the alias's value; nil if the request has none, or one with another meaning at this position.
     func value(
         of name: PropertyName, _ parser: ODataParser, at place: Int
-    ) throws(QuerySyntaxError) -> ODataParser.Part? {
+    ) throws(TableQuery.SyntaxError) -> ODataParser.Part? {
         if let value = values[name] { return value }
         guard let scanner = texts[name] else {
             let value = try outer?.value(of: name, parser, at: place)

@@ -3,7 +3,7 @@ extension ODataScanner {
     /// Reads a constant that begins with a quote, a digit or a sign.
     ///
     /// - Parameter isBeforeColon: whether a colon may end it.
-    mutating func literal(isBeforeColon: Bool = false) throws(QuerySyntaxError) -> QueryLiteral {
+    mutating func literal(isBeforeColon: Bool = false) throws(TableQuery.SyntaxError) -> TableQuery.Literal {
         if next == "'" { return .string(try quoted()) }
         let start = position
         let word = bareWord()
@@ -22,9 +22,10 @@ extension ODataScanner {
     }
 
     /// Reads a constant of the form `datetime'…'`, after its name.
-    mutating func prefixedLiteral(_ prefix: String, at place: Int) throws(QuerySyntaxError) -> QueryLiteral {
+    mutating func prefixedLiteral(_ prefix: String, at place: Int) throws(TableQuery.SyntaxError) -> TableQuery.Literal
+    {
         let text = try quoted()
-        func refused(_ kind: String) -> QuerySyntaxError { error("\"\(text)\" is not \(kind)", at: place) }
+        func refused(_ kind: String) -> TableQuery.SyntaxError { error("\"\(text)\" is not \(kind)", at: place) }
         switch prefix.lowercased() {
         case "datetime", "datetimeoffset":
             guard let date = Timestamp(text) else { throw refused("a date") }
@@ -60,7 +61,7 @@ extension ODataScanner {
 
     /// Reads `cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)`, after the parenthesis: a constant and its type.
     /// Returns nil if the type is not one of Edm's.
-    mutating func castLiteral(at place: Int) throws(QuerySyntaxError) -> QueryLiteral? {
+    mutating func castLiteral(at place: Int) throws(TableQuery.SyntaxError) -> TableQuery.Literal? {
         skipSpace()
         let text = next == "'" ? try quoted() : bareWord()
         skipSpace()
@@ -79,12 +80,12 @@ extension ODataScanner {
     }
 
     /// Returns a text as a constant of one of Edm's types; nil if it does not fit.
-    private static func literal(_ text: String, ofType type: String) -> QueryLiteral? {
+    private static func literal(_ text: String, ofType type: String) -> TableQuery.Literal? {
         switch type {
-        case "Edm.DateTimeOffset", "Edm.DateTime": Timestamp(text).map(QueryLiteral.date)
+        case "Edm.DateTimeOffset", "Edm.DateTime": Timestamp(text).map(TableQuery.Literal.date)
         case "Edm.Date": Timestamp(text).map { .day($0.beginningOfDay) }
-        case "Edm.TimeOfDay", "Edm.Time": Timestamp(timeOfDay: text).map(QueryLiteral.timeOfDay)
-        case "Edm.Duration": QueryDuration.ticks(text).map(QueryLiteral.duration)
+        case "Edm.TimeOfDay", "Edm.Time": Timestamp(timeOfDay: text).map(TableQuery.Literal.timeOfDay)
+        case "Edm.Duration": QueryDuration.ticks(text).map(TableQuery.Literal.duration)
         case "Edm.Guid": text.isGUID ? .guid(text) : nil
         case "Edm.String": .string(text)
         case "Edm.Boolean": text == "true" ? .bool(true) : text == "false" ? .bool(false) : nil
@@ -95,7 +96,7 @@ extension ODataScanner {
         }
     }
 
-    private static func literal(bare word: String) -> QueryLiteral? {
+    private static func literal(bare word: String) -> TableQuery.Literal? {
         if let number = number(word) { return .number(number) }
         if let time = Timestamp(timeOfDay: word) { return .timeOfDay(time) }
         if word.isGUID { return .guid(word) }
@@ -109,19 +110,19 @@ extension ODataScanner {
     }
 
     /// Reads a number by JSON's grammar, and also accepts leading zeros and a plus sign.
-    private static func number(_ text: String) -> JSONNumber? {
+    private static func number(_ text: String) -> JSON.Number? {
         let sign = text.hasPrefix("-") ? "-" : ""
         let digits = text.hasPrefix("+") ? text.dropFirst() : text.dropFirst(sign.count)
         let zeros = digits.prefix { $0 == "0" }.count
         let rest = digits.dropFirst(zeros)
         let needsZero = zeros > 0 && !(rest.first?.isNumber ?? false)
-        return JSONNumber(text: sign + (needsZero ? "0" : "") + rest)
+        return JSON.Number(text: sign + (needsZero ? "0" : "") + rest)
     }
 
     /// Returns the number as a non-integer: `10M div 4` is 2.5.
-    private static func real(_ number: JSONNumber) -> JSONNumber {
+    private static func real(_ number: JSON.Number) -> JSON.Number {
         guard case .int(let value) = number.storage else { return number }
-        return Int64(exactly: Double(value)) == value ? JSONNumber(Double(value)) ?? number : number
+        return Int64(exactly: Double(value)) == value ? JSON.Number(Double(value)) ?? number : number
     }
 
     /// Reads v3's form of a time of day: `PT18H33M45.876S`, without the parts that are zero.
@@ -138,7 +139,7 @@ extension ODataScanner {
         guard rest.hasPrefix("point"), rest.hasSuffix(")") else { return nil }
         rest = rest.dropFirst(5).drop { $0 == " " }
         guard rest.hasPrefix("(") else { return nil }
-        let coordinates = rest.dropFirst().dropLast().split(separator: " ").map { JSONNumber(text: String($0)) }
+        let coordinates = rest.dropFirst().dropLast().split(separator: " ").map { JSON.Number(text: String($0)) }
         guard (2...3).contains(coordinates.count), let longitude = coordinates[0], let latitude = coordinates[1] else {
             return nil
         }
@@ -227,7 +228,7 @@ enum ODataShape {
                 let digits = rest.prefix {
                     $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ")")
                 }
-                guard JSONNumber(text: String(decoding: digits, as: UTF8.self)) != nil else { break }
+                guard JSON.Number(text: String(decoding: digits, as: UTF8.self)) != nil else { break }
                 rest = rest.dropFirst(digits.count)
                 count += 1
             }

@@ -78,7 +78,9 @@ package typealias ODataColumns = (PropertyName) -> PropertyName?
 
 extension ODataScanner {
     /// Returns the column for the name as it is written at that position.
-    func column(_ written: String, _ columns: ODataColumns, at place: Int) throws(QuerySyntaxError) -> PropertyName {
+    func column(_ written: String, _ columns: ODataColumns, at place: Int) throws(TableQuery.SyntaxError)
+        -> PropertyName
+    {
         let name = ODataName.decoded(written)
         guard let column = columns(name) else { throw error("there is no column \"\(name)\"", at: place) }
         return column

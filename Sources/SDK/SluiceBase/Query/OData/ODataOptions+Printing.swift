@@ -33,8 +33,8 @@ extension ODataOptions {
         return parts.isEmpty ? "" : "(\(parts.joined(separator: ";")))"
     }
 
-    static func odata(_ order: [Query.SortKey]) -> String {
-        var query = Query("")
+    static func odata(_ order: [TableQuery.SortKey]) -> String {
+        var query = TableQuery("")
         query.order = order
         return query.odataOrder
     }
@@ -49,16 +49,16 @@ extension ODataOptions.Levels {
     }
 }
 
-extension ComputedProperty {
+extension ODataOptions.ComputedProperty {
     fileprivate var odata: String { "\(expression.text(.v4)) as \(ODataName.encoded(name))" }
 }
 
-extension SelectItem {
+extension ODataOptions.SelectItem {
     /// The item as OData text.
     public var odata: String { path.odata + options.nested }
 }
 
-extension ExpandItem {
+extension ODataOptions.ExpandItem {
     /// The item as OData text.
     public var odata: String {
         let suffix =
@@ -71,11 +71,11 @@ extension ExpandItem {
     }
 }
 
-extension [SelectStep] {
+extension [ODataOptions.SelectStep] {
     package var odata: String { map(\.odata).joined(separator: "/") }
 }
 
-extension SelectStep {
+extension ODataOptions.SelectStep {
     fileprivate var odata: String {
         switch self {
         case .property(let name): ODataName.encoded(name)
@@ -132,7 +132,7 @@ extension QueryTransformation {
     }
 }
 
-extension QueryAggregate {
+extension TableQuery.Aggregate {
     fileprivate var odata: String {
         let value = expression?.text(.v4) ?? "$count"
         let method =

@@ -7,16 +7,17 @@ extension ODataOptions {
     /// - Parameters:
     ///   - query: the text, of at most 64 KB.
     ///   - columns: maps the names in the text to columns; nil for an unknown name.
-    /// - Throws: ``QuerySyntaxError`` with the place in the option's value, and the option's name in the reason.
-    public init(_ query: String) throws(QuerySyntaxError) { try self.init(query, columns: { $0 }) }
+    /// - Throws: ``TableQuery.SyntaxError`` with the place in the option's value, and the option's name in the reason.
+    public init(_ query: String) throws(TableQuery.SyntaxError) { try self.init(query, columns: { $0 }) }
 
-    package init(_ query: String, columns: @escaping ODataColumns) throws(QuerySyntaxError) {
+    package init(_ query: String, columns: @escaping ODataColumns) throws(TableQuery.SyntaxError) {
         guard query.utf8.count <= Self.maximumLength else {
-            throw QuerySyntaxError(reason: "the query options are longer than \(Self.maximumLength) bytes", position: 0)
+            throw TableQuery.SyntaxError(
+                reason: "the query options are longer than \(Self.maximumLength) bytes", position: 0)
         }
         if let place = query.unicodeScalars.firstIndex(of: "#") {
             let position = query.unicodeScalars.distance(from: query.unicodeScalars.startIndex, to: place)
-            throw QuerySyntaxError(reason: "expected an option, found \"#\"", position: position)
+            throw TableQuery.SyntaxError(reason: "expected an option, found \"#\"", position: position)
         }
         var pairs: [(name: String, value: ODataScanner, text: String)] = []
         for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
@@ -24,7 +25,7 @@ extension ODataOptions {
             let name = PercentDecoded(parts[0]).text
             let value = PercentDecoded(parts.dropFirst().joined())
             if parts.count == 1, Self.isSystem(name) {
-                throw QuerySyntaxError(reason: "\(name): expected \"=\"", position: 0)
+                throw TableQuery.SyntaxError(reason: "\(name): expected \"=\"", position: 0)
             }
             pairs.append(
                 (name, try ODataScanner(value.text, maximumLength: .max, masked: value.separators), value.text))
@@ -35,7 +36,7 @@ extension ODataOptions {
     /// Reads decoded options.
     package init(
         _ parameters: [(name: String, value: String)], columns: @escaping ODataColumns = { $0 }
-    ) throws(QuerySyntaxError) {
+    ) throws(TableQuery.SyntaxError) {
         var pairs: [(name: String, value: ODataScanner, text: String)] = []
         for (name, value) in parameters {
             pairs.append((name, try ODataScanner(value, maximumLength: Self.maximumLength), value))
@@ -45,7 +46,7 @@ extension ODataOptions {
 
     private init(
         _ pairs: [(name: String, value: ODataScanner, text: String)], _ columns: @escaping ODataColumns
-    ) throws(QuerySyntaxError) {
+    ) throws(TableQuery.SyntaxError) {
         self.init()
         var texts: [PropertyName: ODataScanner] = [:]
         for pair in pairs where pair.name.hasPrefix("@") {
@@ -54,7 +55,7 @@ extension ODataOptions {
         let aliases = ODataAliases(texts)
         var seen: Set<String> = []
         for (name, value, text) in pairs {
-            do throws(QuerySyntaxError) {
+            do throws(TableQuery.SyntaxError) {
                 var parser = ODataParser(scanner: value, maximumDepth: QueryChecker.maximumDepth, columns: columns)
                 parser.aliases = aliases
                 if name.hasPrefix("@") {
@@ -76,7 +77,7 @@ extension ODataOptions {
                 }
                 try read(system, text, &parser)
             } catch {
-                throw QuerySyntaxError(
+                throw TableQuery.SyntaxError(
                     reason: "\(name): \(error.reason)", position: error.position, isUnsupported: error.isUnsupported)
             }
         }
@@ -84,7 +85,7 @@ extension ODataOptions {
 
     private mutating func read(
         _ option: String, _ text: String, _ parser: inout ODataParser
-    ) throws(QuerySyntaxError) {
+    ) throws(TableQuery.SyntaxError) {
         switch option {
         case "format": format = text
         case "skiptoken": skipToken = text

@@ -1,7 +1,7 @@
 // `$apply`. (OData Extension for Data Aggregation 4.0, 3.)
 extension ODataParser {
     /// Reads transformations with `/` between them.
-    mutating func transformations(level: Int) throws(QuerySyntaxError) -> [QueryTransformation] {
+    mutating func transformations(level: Int) throws(TableQuery.SyntaxError) -> [QueryTransformation] {
         guard level < maximumDepth else { throw tooDeep(at: scanner.position) }
         var transformations: [QueryTransformation] = []
         repeat {
@@ -12,7 +12,7 @@ extension ODataParser {
         return transformations
     }
 
-    private mutating func transformation(level: Int) throws(QuerySyntaxError) -> QueryTransformation {
+    private mutating func transformation(level: Int) throws(TableQuery.SyntaxError) -> QueryTransformation {
         guard let first = scanner.identifier() else {
             throw scanner.error("expected a transformation, found \(scanner.found)")
         }
@@ -59,13 +59,13 @@ extension ODataParser {
     }
 
     /// Reads `Amount with sum as Total,$count as Number`, and the parenthesis; nil for any other syntax.
-    private mutating func aggregates(level: Int) throws(QuerySyntaxError) -> [QueryAggregate]? {
-        var aggregates: [QueryAggregate] = []
+    private mutating func aggregates(level: Int) throws(TableQuery.SyntaxError) -> [TableQuery.Aggregate]? {
+        var aggregates: [TableQuery.Aggregate] = []
         repeat {
             scanner.skipSpace()
             if scanner.skip("$") {
                 guard scanner.skip(word: "count") else { throw scanner.error("expected $count") }
-                aggregates.append(QueryAggregate(nil, .count, as: try alias()))
+                aggregates.append(TableQuery.Aggregate(nil, .count, as: try alias()))
             } else {
                 let part = try nested(level)
                 scanner.skipSpace()
@@ -74,10 +74,10 @@ extension ODataParser {
                     guard let first = scanner.identifier() else {
                         throw scanner.error("expected a method, found \(scanner.found)")
                     }
-                    let method = QueryAggregate.Method(name: try scanner.qualifiedName(first))
+                    let method = TableQuery.Aggregate.Method(name: try scanner.qualifiedName(first))
                     scanner.skipSpace()
                     if scanner.skip(caseBlind: "from") { return nil }
-                    aggregates.append(QueryAggregate(part.expression, method, as: try alias()))
+                    aggregates.append(TableQuery.Aggregate(part.expression, method, as: try alias()))
                 } else {
                     // An aggregate that the service defines, or a path that ends in /$count.
                     guard scanner.skip(caseBlind: "as") else { return nil }
@@ -87,7 +87,7 @@ extension ODataParser {
                             return scanner.identifier()
                         }()
                     else { return nil }
-                    aggregates.append(QueryAggregate(part.expression, .other(""), as: ODataName.decoded(name)))
+                    aggregates.append(TableQuery.Aggregate(part.expression, .other(""), as: ODataName.decoded(name)))
                 }
             }
             scanner.skipSpace()
@@ -97,7 +97,7 @@ extension ODataParser {
     }
 
     /// Reads `(a,b/c),aggregate(…)`, and the parenthesis; nil for other groupings, such as `rollup`.
-    private mutating func group(level: Int) throws(QuerySyntaxError) -> QueryTransformation? {
+    private mutating func group(level: Int) throws(TableQuery.SyntaxError) -> QueryTransformation? {
         try scanner.expect("(")
         var paths: [[PropertyName]] = []
         repeat {
@@ -120,7 +120,7 @@ extension ODataParser {
     }
 
     /// Reads the text up to the closing parenthesis of an open one, and that parenthesis.
-    private mutating func balancedText() throws(QuerySyntaxError) -> String {
+    private mutating func balancedText() throws(TableQuery.SyntaxError) -> String {
         let start = scanner.position
         var depth = 0
         while let next = scanner.next {
@@ -140,7 +140,7 @@ extension ODataParser {
     }
 }
 
-extension QueryAggregate.Method {
+extension TableQuery.Aggregate.Method {
     init(name: String) {
         switch name.lowercased() {
         case "sum": self = .sum

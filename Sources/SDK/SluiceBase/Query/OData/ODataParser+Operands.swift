@@ -1,6 +1,6 @@
 // Operands, except for paths.
 extension ODataParser {
-    mutating func operand(level: Int) throws(QuerySyntaxError) -> Part {
+    mutating func operand(level: Int) throws(TableQuery.SyntaxError) -> Part {
         scanner.skipSpace()
         let start = scanner.position
         guard let next = scanner.next else { throw scanner.error("expected a value, found the end") }
@@ -20,7 +20,7 @@ extension ODataParser {
     }
 
     /// Reads an operand that begins with a name: a constant, an operator, a function, a property or a path.
-    private mutating func named(level: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func named(level: Int) throws(TableQuery.SyntaxError) -> Part {
         let start = scanner.position
         guard let name = scanner.identifier() else {
             throw scanner.error("expected a value, found \(scanner.found)")
@@ -51,7 +51,7 @@ extension ODataParser {
     }
 
     /// Reads an operand that begins with a dotted name: a function of `geo`, an enumeration's constant, or a path.
-    private mutating func qualified(_ first: String, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func qualified(_ first: String, level: Int, at place: Int) throws(TableQuery.SyntaxError) -> Part {
         let name = try scanner.qualifiedName(first)
         if scanner.next == "'" {
             let value = try scanner.quoted()
@@ -68,7 +68,7 @@ extension ODataParser {
         return try path(fromQualified: name, level: level, at: place)
     }
 
-    private static func constant(_ name: String) -> QueryLiteral? {
+    private static func constant(_ name: String) -> TableQuery.Literal? {
         guard (3...5).contains(name.utf8.count) else { return nil }
         switch name {
         case "null": return .null
@@ -86,7 +86,7 @@ extension ODataParser {
     }
 
     /// Reads an operand that begins with a minus: a number, or an operator on the next operand.
-    private mutating func signed(level: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func signed(level: Int) throws(TableQuery.SyntaxError) -> Part {
         let start = scanner
         _ = scanner.skip("-")
         if let next = scanner.next, ("0"..."9").contains(next) {
@@ -99,7 +99,7 @@ extension ODataParser {
 
     private mutating func applied(
         _ operation: QueryExpression.UnaryOperator, level: Int, at place: Int
-    ) throws(QuerySyntaxError) -> Part {
+    ) throws(TableQuery.SyntaxError) -> Part {
         scanner.skipSpace()
         // A parenthesis counts as a level itself.
         let inner = scanner.next == "(" ? level : level + 1
@@ -109,7 +109,7 @@ extension ODataParser {
     }
 
     /// Reads a function's call, after its opening parenthesis.
-    private mutating func call(_ name: String, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func call(_ name: String, level: Int, at place: Int) throws(TableQuery.SyntaxError) -> Part {
         guard let function = ODataFunctions.named(name) else {
             throw scanner.error("there is no function \"\(name)\"", at: place)
         }
@@ -131,7 +131,7 @@ extension ODataParser {
     }
 
     /// Reads `case(X gt 0:1,true:0)`, after its opening parenthesis.
-    private mutating func choice(level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func choice(level: Int, at place: Int) throws(TableQuery.SyntaxError) -> Part {
         var parts: [Part] = []
         let wasInChoice = isInChoice
         isInChoice = true
@@ -144,14 +144,14 @@ extension ODataParser {
         } while scanner.skip(",")
         try scanner.expect(")")
         let choices = stride(from: 0, to: parts.count, by: 2).map { index in
-            QueryChoice(when: parts[index].expression, parts[index + 1].expression)
+            TableQuery.Choice(when: parts[index].expression, parts[index + 1].expression)
         }
         return try part(.choice(choices), of: parts, at: place)
     }
 
     /// Reads `cast(x,Edm.String)` and `cast(Model.Type)`, after the parenthesis; a constant with an Edm type is that
     /// constant.
-    private mutating func cast(level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func cast(level: Int, at place: Int) throws(TableQuery.SyntaxError) -> Part {
         let start = scanner
         scanner.skipSpace()
         if let next = scanner.next, next == "'" || next == "-" || ("0"..."9").contains(next) || next == "+" {
@@ -166,7 +166,7 @@ extension ODataParser {
 
     private mutating func typed(
         _ operation: QueryExpression.TypeOperator, level: Int, at place: Int
-    ) throws(QuerySyntaxError) -> Part {
+    ) throws(TableQuery.SyntaxError) -> Part {
         let start = scanner
         scanner.skipSpace()
         if let type = scanner.typeName() {
@@ -183,7 +183,7 @@ extension ODataParser {
     }
 
     /// Reads `[a,"b",'c']`.
-    mutating func list(level: Int) throws(QuerySyntaxError) -> Part {
+    mutating func list(level: Int) throws(TableQuery.SyntaxError) -> Part {
         let start = scanner.position
         _ = scanner.skip("[")
         var elements: [Part] = []
@@ -196,7 +196,7 @@ extension ODataParser {
     }
 
     /// Reads `{"name":a,"other":"b"}`.
-    private mutating func object(level: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func object(level: Int) throws(TableQuery.SyntaxError) -> Part {
         let start = scanner.position
         _ = scanner.skip("{")
         var names: [String] = []
@@ -211,12 +211,12 @@ extension ODataParser {
             } while scanner.skip(",")
             try scanner.expect("}")
         }
-        let members = zip(names, values).map { QueryArgument($0, $1.expression) }
+        let members = zip(names, values).map { TableQuery.Argument($0, $1.expression) }
         return try part(.object(members), of: values, at: start)
     }
 
     /// Reads a value in a list or an object, where JSON strings are allowed.
-    private mutating func element(_ level: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func element(_ level: Int) throws(TableQuery.SyntaxError) -> Part {
         scanner.skipSpace()
         let start = scanner.position
         let part =
@@ -228,12 +228,12 @@ extension ODataParser {
 
 /// The functions by their names, in small letters, as texts of any version call them.
 enum ODataFunctions {
-    private static let byName: [String: QueryFunction] = {
-        var byName: [String: QueryFunction] = ["substringof": .contains]
-        for function in QueryFunction.allCases { byName[function.rawValue.lowercased()] = function }
+    private static let byName: [String: TableQuery.Function] = {
+        var byName: [String: TableQuery.Function] = ["substringof": .contains]
+        for function in TableQuery.Function.allCases { byName[function.rawValue.lowercased()] = function }
         return byName
     }()
 
-    static func named(_ name: String) -> QueryFunction? { byName[name] }
+    static func named(_ name: String) -> TableQuery.Function? { byName[name] }
     static func contains(_ name: String) -> Bool { byName[name] != nil }
 }

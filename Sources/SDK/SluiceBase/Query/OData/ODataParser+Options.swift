@@ -22,7 +22,7 @@ extension ODataParser {
     /// Reads the value of the option with that name, which is in small letters.
     mutating func option(
         _ name: String, into options: inout ODataOptions, isNested: Bool, level: Int
-    ) throws(QuerySyntaxError) {
+    ) throws(TableQuery.SyntaxError) {
         switch name {
         case "filter": options.filter = try nested(level).expression
         case "search": options.search = try search(isNested: isNested)
@@ -47,7 +47,7 @@ extension ODataParser {
     }
 
     /// Reads a number without a sign and without leading zeros.
-    mutating func wholeNumber() throws(QuerySyntaxError) -> Int {
+    mutating func wholeNumber() throws(TableQuery.SyntaxError) -> Int {
         let start = scanner.position
         let digits = scanner.run { ("0"..."9").contains($0) }
         guard let number = Int(digits) else {
@@ -58,8 +58,8 @@ extension ODataParser {
     }
 
     /// Reads `$orderby`, and the positions of its keys.
-    mutating func order(level: Int) throws(QuerySyntaxError) -> [(key: Query.SortKey, places: ODataPlaces)] {
-        var keys: [(key: Query.SortKey, places: ODataPlaces)] = []
+    mutating func order(level: Int) throws(TableQuery.SyntaxError) -> [(key: TableQuery.SortKey, places: ODataPlaces)] {
+        var keys: [(key: TableQuery.SortKey, places: ODataPlaces)] = []
         repeat {
             scanner.skipSpace()
             let start = scanner.position
@@ -71,25 +71,25 @@ extension ODataParser {
             scanner.skipSpace()
             let isDescending = scanner.skip(caseBlind: "desc")
             if !isDescending { _ = scanner.skip(caseBlind: "asc") }
-            keys.append((Query.SortKey(expression: part.expression, descending: isDescending), part.places))
+            keys.append((TableQuery.SortKey(expression: part.expression, descending: isDescending), part.places))
             scanner.skipSpace()
         } while scanner.skip(",")
         return keys
     }
 
     /// Reads `$compute`.
-    mutating func compute(level: Int) throws(QuerySyntaxError) -> [ComputedProperty] {
-        var properties: [ComputedProperty] = []
+    mutating func compute(level: Int) throws(TableQuery.SyntaxError) -> [ODataOptions.ComputedProperty] {
+        var properties: [ODataOptions.ComputedProperty] = []
         repeat {
             let part = try nested(level)
-            properties.append(ComputedProperty(part.expression, as: try alias()))
+            properties.append(ODataOptions.ComputedProperty(part.expression, as: try alias()))
             scanner.skipSpace()
         } while scanner.skip(",")
         return properties
     }
 
     /// Reads `as Name`.
-    mutating func alias() throws(QuerySyntaxError) -> PropertyName {
+    mutating func alias() throws(TableQuery.SyntaxError) -> PropertyName {
         scanner.skipSpace()
         guard scanner.skip(caseBlind: "as") else { throw scanner.error("expected \"as\", found \(scanner.found)") }
         scanner.skipSpace()
@@ -98,11 +98,11 @@ extension ODataParser {
     }
 
     /// Reads `$select`.
-    mutating func select(level: Int) throws(QuerySyntaxError) -> [SelectItem] {
-        var items: [SelectItem] = []
+    mutating func select(level: Int) throws(TableQuery.SyntaxError) -> [ODataOptions.SelectItem] {
+        var items: [ODataOptions.SelectItem] = []
         repeat {
             scanner.skipSpace()
-            var item = SelectItem(path: try selectPath())
+            var item = ODataOptions.SelectItem(path: try selectPath())
             if scanner.next == "(" {
                 let start = scanner
                 if case .type(let name)? = item.path.last, let names = parameterNames() {
@@ -121,11 +121,11 @@ extension ODataParser {
     }
 
     /// Reads `$expand`.
-    mutating func expand(level: Int) throws(QuerySyntaxError) -> [ExpandItem] {
-        var items: [ExpandItem] = []
+    mutating func expand(level: Int) throws(TableQuery.SyntaxError) -> [ODataOptions.ExpandItem] {
+        var items: [ODataOptions.ExpandItem] = []
         repeat {
             scanner.skipSpace()
-            var item = ExpandItem(path: try selectPath())
+            var item = ODataOptions.ExpandItem(path: try selectPath())
             var place = item.path.last == .all ? OptionPlace.all : .expand
             let start = scanner
             if scanner.skip("/"), scanner.skip("$") {
@@ -156,12 +156,12 @@ extension ODataParser {
     }
 
     /// Reads a path of `$select` or `$expand`, up to `/$ref`, `/$count` or options in parentheses.
-    private mutating func selectPath() throws(QuerySyntaxError) -> [SelectStep] {
+    private mutating func selectPath() throws(TableQuery.SyntaxError) -> [ODataOptions.SelectStep] {
         if scanner.skip("$") {
             guard scanner.skip(word: "value") else { throw scanner.error("expected $value") }
             return [.stream]
         }
-        var path: [SelectStep] = []
+        var path: [ODataOptions.SelectStep] = []
         while true {
             if scanner.skip("*") { return path + [.all] }
             if scanner.skip("@") {
@@ -190,7 +190,7 @@ extension ODataParser {
         }
     }
 
-    private mutating func qualifiedStep(_ first: String) throws(QuerySyntaxError) -> SelectStep {
+    private mutating func qualifiedStep(_ first: String) throws(TableQuery.SyntaxError) -> ODataOptions.SelectStep {
         var name = first
         while scanner.skip(".") {
             if scanner.skip("*") { return .operations(name) }
@@ -203,7 +203,7 @@ extension ODataParser {
     }
 
     /// Reads `($filter=…;$top=5)`: the options of an item.
-    private mutating func options(in place: OptionPlace, level: Int) throws(QuerySyntaxError) -> ODataOptions {
+    private mutating func options(in place: OptionPlace, level: Int) throws(TableQuery.SyntaxError) -> ODataOptions {
         guard level < maximumDepth else { throw tooDeep(at: scanner.position) }
         _ = scanner.skip("(")
         let scopes = (aliases, columns)

@@ -2,13 +2,13 @@
 extension ODataParser {
     /// A path being read: its steps and the parts inside them.
     private struct Trail {
-        var path: QueryPath
+        var path: TableQuery.Path
         var places: [ODataPlaces] = []
         var depth = 0
         var size = 0
 
         /// Adds a step that contains those parts.
-        mutating func append(_ step: QueryPath.Step, at place: Int, _ parts: [Part] = []) {
+        mutating func append(_ step: TableQuery.Path.Step, at place: Int, _ parts: [Part] = []) {
             path.steps.append(step)
             places.append(ODataPlaces(place: place, operands: parts.map(\.places)))
             depth = max(depth, parts.map(\.depth).max() ?? 0)
@@ -17,11 +17,11 @@ extension ODataParser {
     }
 
     /// Reads a path that begins with that name: a property, a variable, or a path from one of them.
-    mutating func path(from name: String, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
+    mutating func path(from name: String, level: Int, at place: Int) throws(TableQuery.SyntaxError) -> Part {
         if variables.contains(PropertyName(name)) {
-            return try rest(of: Trail(path: QueryPath(.variable(PropertyName(name)), [])), level, at: place)
+            return try rest(of: Trail(path: TableQuery.Path(.variable(PropertyName(name)), [])), level, at: place)
         }
-        var trail = Trail(path: QueryPath(.record, []))
+        var trail = Trail(path: TableQuery.Path(.record, []))
         if scanner.next == "(" {
             // A key holds only constants: anything else between the parentheses means a function.
             let start = scanner.position
@@ -41,8 +41,8 @@ extension ODataParser {
     }
 
     /// Reads a path that begins with that qualified name: a function, or a type and a property of it.
-    mutating func path(fromQualified name: String, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
-        var trail = Trail(path: QueryPath(.record, []))
+    mutating func path(fromQualified name: String, level: Int, at place: Int) throws(TableQuery.SyntaxError) -> Part {
+        var trail = Trail(path: TableQuery.Path(.record, []))
         if scanner.skip("(") {
             let arguments = try arguments(level)
             trail.append(.function(name, arguments.map(\.argument)), at: place, arguments.map(\.part))
@@ -54,10 +54,10 @@ extension ODataParser {
     }
 
     /// Reads a path that begins with a `$` or an `@`.
-    mutating func rootedPath(level: Int) throws(QuerySyntaxError) -> Part {
+    mutating func rootedPath(level: Int) throws(TableQuery.SyntaxError) -> Part {
         let start = scanner.position
         if scanner.skip("$") {
-            let root: QueryPath.Root
+            let root: TableQuery.Path.Root
             switch scanner.identifier() {
             case "it": root = .it
             case "this": root = .this
@@ -67,12 +67,12 @@ extension ODataParser {
             if root == .service, scanner.next != "/" {
                 throw scanner.error("expected \"/\", found \(scanner.found)")
             }
-            return try rest(of: Trail(path: QueryPath(root, [])), level, at: start)
+            return try rest(of: Trail(path: TableQuery.Path(root, [])), level, at: start)
         }
         _ = scanner.skip("@")
         guard let first = scanner.identifier() else { throw scanner.error("expected a name, found \(scanner.found)") }
         if scanner.next == "." || scanner.next == "#" {
-            var trail = Trail(path: QueryPath(.record, []))
+            var trail = Trail(path: TableQuery.Path(.record, []))
             trail.append(.annotation(try scanner.annotation(first)), at: start)
             return try rest(of: trail, level, at: start)
         }
@@ -80,22 +80,23 @@ extension ODataParser {
     }
 
     /// Reads an alias: its value, if it is known.
-    private mutating func alias(_ name: PropertyName, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func alias(_ name: PropertyName, level: Int, at place: Int) throws(TableQuery.SyntaxError) -> Part
+    {
         guard let aliases, var value = try aliases.value(of: name, self, at: place) else {
-            return try rest(of: Trail(path: QueryPath(.alias(name), [])), level, at: place)
+            return try rest(of: Trail(path: TableQuery.Path(.alias(name), [])), level, at: place)
         }
         value.places = ODataPlaces(everywhere: place)
         if scanner.next != "/" {
             guard level + value.depth - 1 <= maximumDepth else { throw tooDeep(at: place) }
             return value
         }
-        let path: QueryPath
+        let path: TableQuery.Path
         switch value.expression {
-        case .column(let column): path = QueryPath(.record, [.property(column)])
+        case .column(let column): path = TableQuery.Path(.record, [.property(column)])
         case .path(let value): path = value
         default: throw scanner.error("the value of @\(name) is no path", at: place)
         }
-        var trail = Trail(path: QueryPath(path.root, []))
+        var trail = Trail(path: TableQuery.Path(path.root, []))
         for step in path.steps { trail.append(step, at: place) }
         trail.places = path.steps.map { _ in ODataPlaces(everywhere: place) }
         trail.depth = value.depth
@@ -104,7 +105,7 @@ extension ODataParser {
     }
 
     /// Reads the further steps.
-    private mutating func rest(of start: Trail, _ level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func rest(of start: Trail, _ level: Int, at place: Int) throws(TableQuery.SyntaxError) -> Part {
         var trail = start
         while scanner.skip("/") { try appendStep(to: &trail, level) }
         if trail.path.root == .record, trail.path.steps.count == 1, case .property(let name) = trail.path.steps[0] {
@@ -116,7 +117,7 @@ extension ODataParser {
             places: ODataPlaces(place: place, operands: trail.places))
     }
 
-    private mutating func appendStep(to trail: inout Trail, _ level: Int) throws(QuerySyntaxError) {
+    private mutating func appendStep(to trail: inout Trail, _ level: Int) throws(TableQuery.SyntaxError) {
         let place = scanner.position
         if scanner.skip("@") {
             guard let first = scanner.identifier() else {
@@ -130,7 +131,7 @@ extension ODataParser {
             case "count": try appendCount(to: &trail, level, at: place)
             case "filter":
                 try scanner.expect("(")
-                let condition = try ofElements { parser throws(QuerySyntaxError) in try parser.nested(level) }
+                let condition = try ofElements { parser throws(TableQuery.SyntaxError) in try parser.nested(level) }
                 try scanner.expect(")")
                 trail.append(.filter(condition.expression), at: place, [condition])
                 if scanner.skip("(") { try appendKey(to: &trail, level, at: scanner.position) }
@@ -157,7 +158,7 @@ extension ODataParser {
 
     private mutating func appendName(
         _ name: String, to trail: inout Trail, _ level: Int, at place: Int
-    ) throws(QuerySyntaxError) {
+    ) throws(TableQuery.SyntaxError) {
         guard scanner.skip("(") else {
             // The record's own properties may have other names in texts.
             let isOfRecord = trail.path.steps.isEmpty && (trail.path.root == .record || trail.path.root == .it)
@@ -181,7 +182,7 @@ extension ODataParser {
     }
 
     /// Reads `x:x/Price gt 5`, and the closing parenthesis.
-    private mutating func lambda(_ level: Int) throws(QuerySyntaxError) -> (QueryLambda, Part) {
+    private mutating func lambda(_ level: Int) throws(TableQuery.SyntaxError) -> (TableQuery.Lambda, Part) {
         guard let variable = scanner.identifier() else {
             throw scanner.error("expected a variable's name, found \(scanner.found)")
         }
@@ -190,11 +191,12 @@ extension ODataParser {
         defer { variables.removeLast() }
         let condition = try nested(level)
         try scanner.expect(")")
-        return (QueryLambda(PropertyName(variable), condition.expression), condition)
+        return (TableQuery.Lambda(PropertyName(variable), condition.expression), condition)
     }
 
     /// Reads `$count`, after its name: the number of elements, or of those that pass `($filter=…;$search=…)`.
-    private mutating func appendCount(to trail: inout Trail, _ level: Int, at place: Int) throws(QuerySyntaxError) {
+    private mutating func appendCount(to trail: inout Trail, _ level: Int, at place: Int) throws(TableQuery.SyntaxError)
+    {
         var filter: Part?
         var search: QuerySearch?
         if scanner.skip("(") {
@@ -202,7 +204,7 @@ extension ODataParser {
                 scanner.skipSpace()
                 switch try scanner.optionName() {
                 case "filter" where filter == nil:
-                    filter = try ofElements { parser throws(QuerySyntaxError) in try parser.nested(level) }
+                    filter = try ofElements { parser throws(TableQuery.SyntaxError) in try parser.nested(level) }
                 case "search" where search == nil: search = try self.search(isNested: true)
                 default: throw scanner.error("only $filter and $search may stand here", at: place)
                 }
@@ -215,8 +217,8 @@ extension ODataParser {
 
     /// Reads an expression about the elements of a collection, where names are not mapped to columns.
     mutating func ofElements<Value>(
-        _ body: (inout ODataParser) throws(QuerySyntaxError) -> Value
-    ) throws(QuerySyntaxError) -> Value {
+        _ body: (inout ODataParser) throws(TableQuery.SyntaxError) -> Value
+    ) throws(TableQuery.SyntaxError) -> Value {
         let outer = columns
         columns = { $0 }
         defer { columns = outer }
@@ -224,7 +226,7 @@ extension ODataParser {
     }
 
     /// Reads a key, after its opening parenthesis: one value, or several with names.
-    private mutating func appendKey(to trail: inout Trail, _ level: Int, at place: Int) throws(QuerySyntaxError) {
+    private mutating func appendKey(to trail: inout Trail, _ level: Int, at place: Int) throws(TableQuery.SyntaxError) {
         let values = try arguments(level)
         let isKey = { (value: QueryExpression) in
             switch value {
@@ -242,8 +244,8 @@ extension ODataParser {
     /// Reads values with or without names, after the opening parenthesis.
     private mutating func arguments(
         _ level: Int
-    ) throws(QuerySyntaxError) -> [(argument: QueryArgument, part: Part)] {
-        var arguments: [(argument: QueryArgument, part: Part)] = []
+    ) throws(TableQuery.SyntaxError) -> [(argument: TableQuery.Argument, part: Part)] {
+        var arguments: [(argument: TableQuery.Argument, part: Part)] = []
         scanner.skipSpace()
         if scanner.skip(")") { return [] }
         repeat {
@@ -258,7 +260,7 @@ extension ODataParser {
                 }
             }
             let part = try nested(level)
-            arguments.append((QueryArgument(name, part.expression), part))
+            arguments.append((TableQuery.Argument(name, part.expression), part))
             scanner.skipSpace()
         } while scanner.skip(",")
         try scanner.expect(")")

@@ -1,7 +1,7 @@
 // `$search`. (OData v4.01 part 2, 5.1.7 and its ABNF.)
 extension ODataParser {
     /// Reads the value of `$search`. Inside another option's parentheses it ends before a `;` or their end.
-    mutating func search(isNested: Bool) throws(QuerySyntaxError) -> QuerySearch {
+    mutating func search(isNested: Bool) throws(TableQuery.SyntaxError) -> QuerySearch {
         if let text = unfinishedSearch(isNested: isNested) { return .phrase(text) }
         let search = try alternatives(1, isNested)
         scanner.skipSpace()
@@ -34,13 +34,13 @@ extension ODataParser {
         return nil
     }
 
-    private mutating func alternatives(_ level: Int, _ isNested: Bool) throws(QuerySyntaxError) -> QuerySearch {
+    private mutating func alternatives(_ level: Int, _ isNested: Bool) throws(TableQuery.SyntaxError) -> QuerySearch {
         var terms = [try conjunction(level, isNested)]
         while skip(operator: "OR") { terms.append(try conjunction(level, isNested)) }
         return Self.balanced(terms[...]) { .or($0, $1) }
     }
 
-    private mutating func conjunction(_ level: Int, _ isNested: Bool) throws(QuerySyntaxError) -> QuerySearch {
+    private mutating func conjunction(_ level: Int, _ isNested: Bool) throws(TableQuery.SyntaxError) -> QuerySearch {
         var terms = [try term(level, isNested)]
         while true {
             if !skip(operator: "AND") {
@@ -58,7 +58,7 @@ extension ODataParser {
         }
     }
 
-    private mutating func term(_ level: Int, _ isNested: Bool) throws(QuerySyntaxError) -> QuerySearch {
+    private mutating func term(_ level: Int, _ isNested: Bool) throws(TableQuery.SyntaxError) -> QuerySearch {
         guard level <= maximumDepth else { throw tooDeep(at: scanner.position) }
         scanner.skipSpace()
         if skip(operator: "NOT") { return .not(try term(level + 1, isNested)) }

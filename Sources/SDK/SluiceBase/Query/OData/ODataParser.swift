@@ -28,7 +28,7 @@ struct ODataParser {
 
     init(
         _ text: String, maximumLength: Int, maximumDepth: Int, columns: @escaping ODataColumns = { $0 }
-    ) throws(QuerySyntaxError) {
+    ) throws(TableQuery.SyntaxError) {
         self.init(
             scanner: try ODataScanner(text, maximumLength: maximumLength), maximumDepth: maximumDepth, columns: columns)
     }
@@ -40,14 +40,14 @@ struct ODataParser {
     }
 
     /// Reads the whole text as one expression, with the positions of its parts.
-    mutating func parse() throws(QuerySyntaxError) -> (QueryExpression, ODataPlaces) {
+    mutating func parse() throws(TableQuery.SyntaxError) -> (QueryExpression, ODataPlaces) {
         let part = try expression()
         try expectEnd("an operator or the end")
         return (part.expression, part.places)
     }
 
     /// Refuses any remaining text.
-    mutating func expectEnd(_ wanted: String) throws(QuerySyntaxError) {
+    mutating func expectEnd(_ wanted: String) throws(TableQuery.SyntaxError) {
         scanner.skipSpace()
         guard scanner.atEnd else { throw scanner.error("expected \(wanted), found \(scanner.found)") }
     }
@@ -71,12 +71,12 @@ struct ODataParser {
     }
 
     /// Reads an expression; more text may follow.
-    mutating func expression(level: Int = 1) throws(QuerySyntaxError) -> Part {
+    mutating func expression(level: Int = 1) throws(TableQuery.SyntaxError) -> Part {
         try expression(.logicalOr, level: level)
     }
 
     /// Reads an expression of operators with at least that precedence.
-    private mutating func expression(_ binding: Binding, level: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func expression(_ binding: Binding, level: Int) throws(TableQuery.SyntaxError) -> Part {
         if binding == .operand { return try operand(level: level) }
         var left = try expression(binding.tighter, level: level)
         var terms = [left]
@@ -108,14 +108,14 @@ struct ODataParser {
 
     private func joined(
         _ left: Part, _ operation: QueryExpression.BinaryOperator, _ right: Part, at place: Int
-    ) throws(QuerySyntaxError) -> Part {
+    ) throws(TableQuery.SyntaxError) -> Part {
         try part(.binary(operation, left.expression, right.expression), of: [left, right], at: place)
     }
 
     /// Returns an expression made of those parts, in its own order.
     func part(
         _ expression: QueryExpression, of parts: [Part], at place: Int
-    ) throws(QuerySyntaxError) -> Part {
+    ) throws(TableQuery.SyntaxError) -> Part {
         let depth = (parts.map(\.depth).max() ?? 0) + 1
         guard depth <= maximumDepth else { throw tooDeep(at: place) }
         let size = parts.reduce(1) { $0 + $1.size }
@@ -133,7 +133,7 @@ struct ODataParser {
     /// a chain of a hundred ids is usual.
     private func balanced(
         _ terms: ArraySlice<Part>, _ operation: QueryExpression.BinaryOperator, at place: Int
-    ) throws(QuerySyntaxError) -> Part {
+    ) throws(TableQuery.SyntaxError) -> Part {
         if terms.count == 1, let only = terms.first { return only }
         let middle = terms.startIndex + (terms.count + 1) / 2
         return try joined(
@@ -142,7 +142,7 @@ struct ODataParser {
     }
 
     /// Reads `x in (1,2)`, `x in [a,2]` or `x in Names`, after the operator.
-    private mutating func membership(of left: Part, level: Int, at place: Int) throws(QuerySyntaxError) -> Part {
+    private mutating func membership(of left: Part, level: Int, at place: Int) throws(TableQuery.SyntaxError) -> Part {
         scanner.skipSpace()
         let start = scanner.position
         if scanner.next == "[" {
@@ -178,7 +178,7 @@ struct ODataParser {
 
     private func membership(
         of left: Part, in list: Part, _ elements: [QueryExpression], at place: Int
-    ) throws(QuerySyntaxError) -> Part {
+    ) throws(TableQuery.SyntaxError) -> Part {
         let literals = elements.compactMap { element in
             if case .literal(let literal) = element { literal } else { nil }
         }
@@ -195,16 +195,16 @@ struct ODataParser {
             depth: depth, size: size, places: ODataPlaces(place: place, operands: operands))
     }
 
-    mutating func nested(_ level: Int) throws(QuerySyntaxError) -> Part {
+    mutating func nested(_ level: Int) throws(TableQuery.SyntaxError) -> Part {
         guard level < maximumDepth else { throw tooDeep(at: scanner.position) }
         return try expression(.logicalOr, level: level + 1)
     }
 
-    func tooDeep(at place: Int) -> QuerySyntaxError {
+    func tooDeep(at place: Int) -> TableQuery.SyntaxError {
         scanner.error("nested deeper than \(maximumDepth) levels", at: place)
     }
 
-    func repeatsTooMuch(at place: Int) -> QuerySyntaxError {
+    func repeatsTooMuch(at place: Int) -> TableQuery.SyntaxError {
         scanner.error("the lists of the query repeat too much", at: place)
     }
 }

@@ -6,10 +6,10 @@ struct ODataScanner {
     private let masked: Set<Int>
 
     /// - Throws: if the text is longer than `maximumLength` bytes.
-    init(_ text: String, maximumLength: Int, masked: Set<Int> = []) throws(QuerySyntaxError) {
+    init(_ text: String, maximumLength: Int, masked: Set<Int> = []) throws(TableQuery.SyntaxError) {
         self.masked = masked
         guard text.utf8.count <= maximumLength else {
-            throw QuerySyntaxError(reason: "the text is longer than \(maximumLength) bytes", position: 0)
+            throw TableQuery.SyntaxError(reason: "the text is longer than \(maximumLength) bytes", position: 0)
         }
         scalars = Array(text.unicodeScalars)
     }
@@ -35,12 +35,12 @@ struct ODataScanner {
     /// Returns to an earlier position.
     mutating func goBack(to place: Int) { position = min(max(0, place), position) }
 
-    func error(_ reason: String, at place: Int? = nil) -> QuerySyntaxError {
-        QuerySyntaxError(reason: reason, position: place ?? position)
+    func error(_ reason: String, at place: Int? = nil) -> TableQuery.SyntaxError {
+        TableQuery.SyntaxError(reason: reason, position: place ?? position)
     }
 
-    func unsupported(_ reason: String, at place: Int? = nil) -> QuerySyntaxError {
-        QuerySyntaxError(reason: reason, position: place ?? position, isUnsupported: true)
+    func unsupported(_ reason: String, at place: Int? = nil) -> TableQuery.SyntaxError {
+        TableQuery.SyntaxError(reason: reason, position: place ?? position, isUnsupported: true)
     }
 
     /// The next character, for an error about an unexpected one.
@@ -58,7 +58,7 @@ struct ODataScanner {
     }
 
     /// Skips spaces and then the character, which must be next.
-    mutating func expect(_ scalar: Unicode.Scalar) throws(QuerySyntaxError) {
+    mutating func expect(_ scalar: Unicode.Scalar) throws(TableQuery.SyntaxError) {
         skipSpace()
         guard skip(scalar) else { throw error("expected \"\(String(scalar))\", found \(found)") }
     }
@@ -97,7 +97,7 @@ struct ODataScanner {
     }
 
     /// Reads the text in single quotes that begins here; a doubled quote in it is one quote.
-    mutating func quoted() throws(QuerySyntaxError) -> String {
+    mutating func quoted() throws(TableQuery.SyntaxError) -> String {
         let start = position
         var text = String.UnicodeScalarView()
         guard skip("'") else { throw error("expected a text in quotes, found \(found)") }
@@ -136,7 +136,7 @@ struct ODataScanner {
 // Names of types, annotations and options, and JSON's strings.
 extension ODataScanner {
     /// Reads the rest of a qualified name after its first part.
-    mutating func qualifiedName(_ first: String) throws(QuerySyntaxError) -> String {
+    mutating func qualifiedName(_ first: String) throws(TableQuery.SyntaxError) -> String {
         var name = first
         while skip(".") {
             guard let part = identifier() else { throw error("expected a name, found \(found)") }
@@ -146,7 +146,7 @@ extension ODataScanner {
     }
 
     /// Reads the rest of an annotation's name after its first part, with its qualifier.
-    mutating func annotation(_ first: String) throws(QuerySyntaxError) -> String {
+    mutating func annotation(_ first: String) throws(TableQuery.SyntaxError) -> String {
         let name = try qualifiedName(first)
         guard skip("#") else { return name }
         guard let qualifier = identifier() else { throw error("expected a qualifier, found \(found)") }
@@ -171,7 +171,7 @@ extension ODataScanner {
     }
 
     /// Reads the name of a query option and the `=` after it. Returns the name in small letters, without its `$`.
-    mutating func optionName() throws(QuerySyntaxError) -> String {
+    mutating func optionName() throws(TableQuery.SyntaxError) -> String {
         _ = skip("$")
         guard let name = identifier() else { throw error("expected a query option, found \(found)") }
         guard skip("=") else { throw error("expected \"=\", found \(found)") }
@@ -179,7 +179,7 @@ extension ODataScanner {
     }
 
     /// Reads a JSON string.
-    mutating func jsonString() throws(QuerySyntaxError) -> String {
+    mutating func jsonString() throws(TableQuery.SyntaxError) -> String {
         let start = position
         guard skip("\"") else { throw error("expected a text in double quotes, found \(found)") }
         while let character = next {

@@ -1,8 +1,8 @@
-extension Query {
+extension TableQuery {
     /// Reads an OData `$orderby`: `title desc,year`, `Address/City,Items/$count desc`.
     ///
-    /// - Throws: ``QuerySyntaxError`` with the place.
-    public static func order(odata text: String) throws(QuerySyntaxError) -> [SortKey] {
+    /// - Throws: ``TableQuery.SyntaxError`` with the place.
+    public static func order(odata text: String) throws(TableQuery.SyntaxError) -> [SortKey] {
         var parser = try ODataParser(text, maximumLength: 8192, maximumDepth: QueryChecker.maximumDepth)
         return try orderKeys(&parser).map(\.key)
     }
@@ -10,12 +10,12 @@ extension Query {
     /// Reads a `$orderby` for a table with known columns. `columns` maps its names, and `aliases` has the values of
     /// names that begin with `@`.
     ///
-    /// - Throws: ``QuerySyntaxError`` with the place, also for an undeclared column, if those are refused.
+    /// - Throws: ``TableQuery.SyntaxError`` with the place, also for an undeclared column, if those are refused.
     package static func order(
         odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
-        relations: (any QueryRelations)? = nil, aliases: [(name: String, value: String)] = [],
+        relations: (any TableQuery.Relations)? = nil, aliases: [(name: String, value: String)] = [],
         columns: @escaping ODataColumns = { $0 }
-    ) throws(QuerySyntaxError) -> [SortKey] {
+    ) throws(TableQuery.SyntaxError) -> [SortKey] {
         var parser = try ODataParser(
             text, maximumLength: 8192, maximumDepth: QueryChecker.maximumDepth, columns: columns)
         parser.aliases = try ODataAliases(aliases)
@@ -29,7 +29,7 @@ extension Query {
 
     private static func orderKeys(
         _ parser: inout ODataParser
-    ) throws(QuerySyntaxError) -> [(key: SortKey, places: ODataPlaces)] {
+    ) throws(TableQuery.SyntaxError) -> [(key: SortKey, places: ODataPlaces)] {
         let keys = try parser.order(level: 0)
         try parser.expectEnd("\",\" or the end")
         return keys
@@ -38,18 +38,18 @@ extension Query {
     /// Reads an OData `$select` of whole properties: `id,title`. `*` means all, which is the empty list.
     /// ``ODataOptions`` reads paths and the rest of the `$select` syntax.
     ///
-    /// - Throws: ``QuerySyntaxError`` with the place.
-    public static func select(odata text: String) throws(QuerySyntaxError) -> [PropertyName] {
+    /// - Throws: ``TableQuery.SyntaxError`` with the place.
+    public static func select(odata text: String) throws(TableQuery.SyntaxError) -> [PropertyName] {
         try select(odata: text, for: nil)
     }
 
     /// Reads a `$select` for a table with known columns; `columns` maps its names.
     ///
-    /// - Throws: ``QuerySyntaxError`` with the place, also for an undeclared column, if those are refused.
+    /// - Throws: ``TableQuery.SyntaxError`` with the place, also for an undeclared column, if those are refused.
     package static func select(
         odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
         columns: ODataColumns = { $0 }
-    ) throws(QuerySyntaxError) -> [PropertyName] {
+    ) throws(TableQuery.SyntaxError) -> [PropertyName] {
         if text == "*" { return [] }
         let checker = QueryChecker(schema: schema, undeclared: undeclared)
         var scanner = try ODataScanner(text, maximumLength: 8192)

@@ -14,10 +14,10 @@ extension QueryExpression {
     ///   - text: the expression.
     ///   - maximumLength: the longest accepted text, in bytes of UTF-8.
     ///   - maximumDepth: the deepest allowed nesting of expressions.
-    /// - Throws: ``QuerySyntaxError`` with the place.
+    /// - Throws: ``TableQuery.SyntaxError`` with the place.
     public init(
         odata text: String, maximumLength: Int = 8192, maximumDepth: Int = 64
-    ) throws(QuerySyntaxError) {
+    ) throws(TableQuery.SyntaxError) {
         var parser = try ODataParser(text, maximumLength: maximumLength, maximumDepth: maximumDepth)
         self = try parser.parse().0
     }
@@ -26,12 +26,12 @@ extension QueryExpression {
     /// column are reported with their position too. `columns` maps the text's names, and `aliases` has the values of
     /// names that begin with `@`.
     ///
-    /// - Throws: ``QuerySyntaxError`` with the place, also for every fault that `QueryEvaluator` would refuse.
+    /// - Throws: ``TableQuery.SyntaxError`` with the place, also for every fault that `TableQuery.Evaluator` would refuse.
     package init(
         odata text: String, for schema: TableSchema?, undeclared: UndeclaredColumns = .allowed,
-        relations: (any QueryRelations)? = nil, aliases: [(name: String, value: String)] = [],
+        relations: (any TableQuery.Relations)? = nil, aliases: [(name: String, value: String)] = [],
         maximumLength: Int = 8192, maximumDepth: Int = 64, columns: @escaping ODataColumns = { $0 }
-    ) throws(QuerySyntaxError) {
+    ) throws(TableQuery.SyntaxError) {
         var parser = try ODataParser(
             text, maximumLength: maximumLength, maximumDepth: maximumDepth, columns: columns)
         parser.aliases = try ODataAliases(aliases)

@@ -1,6 +1,6 @@
 extension QueryExpression {
     /// Returns the expression as an OData `$filter`, not percent-encoded.
-    public func odata(_ style: ODataStyle) -> String {
+    public func odata(_ style: ODataOptions.Style) -> String {
         switch self {
         case .literal(.bool(let value)) where style == .v3: value ? "(1 eq 1)" : "(1 eq 0)"
         default: text(style)
@@ -8,14 +8,14 @@ extension QueryExpression {
     }
 
     /// Returns the text inside the `any` and `all` of those variables.
-    func text(_ style: ODataStyle, in variables: [PropertyName] = []) -> String {
+    func text(_ style: ODataOptions.Style, in variables: [PropertyName] = []) -> String {
         QueryWriter(style: style, variables: variables).text(self)
     }
 }
 
 /// Writes expressions as OData.
 struct QueryWriter {
-    let style: ODataStyle
+    let style: ODataOptions.Style
     /// The variables of the surrounding `any` and `all`.
     var variables: [PropertyName] = []
 
@@ -74,24 +74,24 @@ struct QueryWriter {
         }
     }
 
-    private func member(_ member: QueryArgument) -> String {
+    private func member(_ member: TableQuery.Argument) -> String {
         "\(JSON(member.name ?? "").description):\(text(member.value))"
     }
 
-    private func arguments(_ arguments: [QueryArgument]) -> String {
+    private func arguments(_ arguments: [TableQuery.Argument]) -> String {
         let texts = arguments.map { ($0.name.map { ODataName.plain($0) + "=" } ?? "") + text($0.value) }
         return "(\(texts.joined(separator: ",")))"
     }
 
     /// Returns v3's substitute for `in`.
-    private func comparisons(of operand: QueryExpression, with literals: [QueryLiteral]) -> String {
+    private func comparisons(of operand: QueryExpression, with literals: [TableQuery.Literal]) -> String {
         let operand = text(operand)
         let terms = literals.map { "(\(operand) eq \($0.odata(.v3)))" }
         guard terms.count <= QueryExpression.longestNestedChain else { return "(\(terms.joined(separator: " or ")))" }
         return terms.dropFirst().reduce(terms[0]) { "(\($0) or \($1))" }
     }
 
-    private func text(_ path: QueryPath) -> String {
+    private func text(_ path: TableQuery.Path) -> String {
         var text =
             switch path.root {
             case .record: ""
@@ -112,7 +112,7 @@ struct QueryWriter {
         return text
     }
 
-    private func text(_ step: QueryPath.Step, isFirst: Bool) -> String {
+    private func text(_ step: TableQuery.Path.Step, isFirst: Bool) -> String {
         switch step {
         case .property(let name): return ODataName.encoded(name, taken: isFirst ? variables : [])
         case .type(let name): return ODataName.plain(name)
@@ -129,7 +129,7 @@ struct QueryWriter {
         }
     }
 
-    private func text(_ lambda: QueryLambda) -> String {
+    private func text(_ lambda: TableQuery.Lambda) -> String {
         var inner = self
         inner.variables.append(lambda.variable)
         return "\(ODataName.plain(lambda.variable.text)):\(inner.text(lambda.condition))"

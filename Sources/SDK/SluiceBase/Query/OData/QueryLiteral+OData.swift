@@ -1,5 +1,5 @@
-extension QueryLiteral {
-    func odata(_ style: ODataStyle) -> String {
+extension TableQuery.Literal {
+    func odata(_ style: ODataOptions.Style) -> String {
         switch self {
         case .null: return "null"
         case .bool(let value): return value ? "true" : "false"
@@ -51,7 +51,7 @@ extension QueryLiteral {
     }
 }
 
-extension JSONNumber {
+extension JSON.Number {
     /// The number with v3's suffix for its type: none for 32-bit integers and doubles, `L` for 64-bit integers, `M` for
     /// a decimal without an exact double.
     fileprivate var odata3: String {

@@ -1,29 +1,31 @@
-/// The reason and the position at which a text is not a readable OData expression.
-///
-/// ```swift
-/// do {
-///     _ = try QueryExpression(odata: "year ge 'x")
-/// } catch {
-///     print(error)    // not a valid query: the text in quotes does not end (at character 8)
-/// }
-/// ```
-public struct QuerySyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The reason, as a phrase.
-    public let reason: String
-    /// The number of characters (Unicode scalars) before the error.
-    public let position: Int
-    /// Whether the text is valid OData that is not run here: ``SluiceError/Code/unsupported``.
-    public let isUnsupported: Bool
+extension TableQuery {
+    /// The reason and the position at which a text is not a readable OData expression.
+    ///
+    /// ```swift
+    /// do {
+    ///     _ = try QueryExpression(odata: "year ge 'x")
+    /// } catch {
+    ///     print(error)    // not a valid query: the text in quotes does not end (at character 8)
+    /// }
+    /// ```
+    public struct SyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The reason, as a phrase.
+        public let reason: String
+        /// The number of characters (Unicode scalars) before the error.
+        public let position: Int
+        /// Whether the text is valid OData that is not run here: ``SluiceError/Code/unsupported``.
+        public let isUnsupported: Bool
 
-    /// Creates an error at a position.
-    public init(reason: String, position: Int, isUnsupported: Bool = false) {
-        self.reason = reason
-        self.position = position
-        self.isUnsupported = isUnsupported
-    }
+        /// Creates an error at a position.
+        public init(reason: String, position: Int, isUnsupported: Bool = false) {
+            self.reason = reason
+            self.position = position
+            self.isUnsupported = isUnsupported
+        }
 
-    /// The reason and the place.
-    public var description: String {
-        "\(isUnsupported ? "not supported" : "not a valid query"): \(reason) (at character \(position))"
+        /// The reason and the place.
+        public var description: String {
+            "\(isUnsupported ? "not supported" : "not a valid query"): \(reason) (at character \(position))"
+        }
     }
 }

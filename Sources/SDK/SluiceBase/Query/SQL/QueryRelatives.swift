@@ -1,6 +1,6 @@
 /// The tables at the ends of a query's navigation paths, and the conditions on their visible records. It is for a
 /// database that reads them while it visits each record.
-package struct QueryRelatives: Sendable, Hashable, QueryRelations {
+package struct QueryRelatives: Sendable, Hashable, TableQuery.Relations {
     /// One of the tables.
     package struct Table: Sendable, Hashable {
         /// The columns that a query may name, and the navigation properties.
@@ -39,13 +39,13 @@ package struct QueryRelatives: Sendable, Hashable, QueryRelations {
     ///
     /// - Throws: ``SluiceError`` of code `unsupported` for paths that follow more than ``mostSteps`` links, that follow
     ///   a link to many records from each of many, or that count with a search: these are not run. See
-    ///   ``QueryEvaluator`` for others.
-    package func used(by query: Query) throws(SluiceError) -> Set<String> { try tree(of: query).tables }
+    ///   ``TableQuery.Evaluator`` for others.
+    package func used(by query: TableQuery) throws(SluiceError) -> Set<String> { try tree(of: query).tables }
 
     /// Returns the links that the query's paths follow.
     ///
     /// - Throws: as ``used(by:)``.
-    package func tree(of query: Query) throws(SluiceError) -> NavigationTree {
+    package func tree(of query: TableQuery) throws(SluiceError) -> NavigationTree {
         let checker = QueryChecker(schema: main, relations: self)
         let tree = NavigationTree()
         do throws(QueryFault) {

@@ -79,7 +79,7 @@ struct QueryRow: Sendable {
 }
 
 /// The tables of a program. The linked records are included in its record, under the names of the links.
-struct EmbeddedRelations: QueryRelations {
+struct EmbeddedRelations: TableQuery.Relations {
     /// The references of the record's own table.
     let references: [TableSchema.Reference]
     private let tables: [String: TableSchema]

@@ -101,7 +101,7 @@ extension QueryFunctions {
         return QueryRow.text(of: text, arguments.dropFirst()).map { .text($0) } ?? .null
     }
 
-    private static let calls: [SQLFunction] = QueryFunction.allCases.flatMap { function in
+    private static let calls: [SQLFunction] = TableQuery.Function.allCases.flatMap { function in
         argumentCounts(function).map { count in
             SQLFunction(name: sqlName(function.rawValue), argumentCount: count) { arguments in
                 let result = value(of: function, arguments.map(\.queryValue))

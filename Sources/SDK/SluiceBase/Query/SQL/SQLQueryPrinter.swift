@@ -1,4 +1,4 @@
-/// Prints filters and orders as SQL with the same meaning as in ``QueryEvaluator``.
+/// Prints filters and orders as SQL with the same meaning as in ``TableQuery.Evaluator``.
 ///
 /// The table has a column `id`, one for each declared column, and a text column that holds a JSON object of the
 /// properties without a column. A declared column holds the value of ``SQLValue/init(_:declared:)``. The SQL uses the
@@ -54,7 +54,7 @@ package struct SQLQueryPrinter: Sendable {
     /// Returns the keys of an `ORDER BY`, with the id as the last.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` for an undeclared column, if those are refused.
-    package func ordering(_ order: [Query.SortKey]) throws(SluiceError) -> SQLText {
+    package func ordering(_ order: [TableQuery.SortKey]) throws(SluiceError) -> SQLText {
         var sql = SQLText()
         var seen: Set<PropertyName> = []
         // A repeated column changes nothing, and databases limit the number of keys.
@@ -277,7 +277,7 @@ package struct SQLQueryPrinter: Sendable {
         }
     }
 
-    private func append(function: QueryFunction, _ arguments: [TypedExpression], to sql: inout SQLText) {
+    private func append(function: TableQuery.Function, _ arguments: [TypedExpression], to sql: inout SQLText) {
         let areStrings = arguments.allSatisfy { $0.type == .string }
         switch function {
         case .contains where areStrings:
@@ -300,7 +300,7 @@ package struct SQLQueryPrinter: Sendable {
         sql.append(QueryFunctions.sqlName(name) + "(")
         for (index, argument) in arguments.enumerated() {
             if index > 0 { sql.append(", ") }
-            if case .column(let column, nil) = argument.node, name == QueryFunction.distance.rawValue {
+            if case .column(let column, nil) = argument.node, name == TableQuery.Function.distance.rawValue {
                 append(property: column, by: "place", to: &sql)
             } else {
                 append(any: argument, to: &sql)

@@ -5,7 +5,7 @@ internal import SluiceBase
 /// endpoint's own origin (scheme, host and port). A request with its own credential keeps it.
 struct Authentication: PageFilter {
     let refresh: TokenRefresh
-    let scheme: TokenScheme
+    let scheme: ClientOptions.TokenScheme
     let endpoint: Endpoint
     let credentials: CredentialBook
 
@@ -46,7 +46,7 @@ struct Authentication: PageFilter {
     private var field: HTTPField.Name? { scheme == .bearer ? .authorization : HTTPField.Name("X-ZUMO-AUTH") }
 
     /// Returns the provider's token. The provider's own errors become `unauthorized`.
-    private func provided(_ context: RequestContext, _ body: () async throws -> String?) async throws -> String? {
+    private func provided(_ context: SyncRequest.Context, _ body: () async throws -> String?) async throws -> String? {
         do {
             return try await body()
         } catch let error where error is SluiceError || error is CancellationError {
@@ -58,7 +58,7 @@ struct Authentication: PageFilter {
         }
     }
 
-    private func authorized(_ request: Request, _ field: HTTPField.Name, _ token: String?) throws -> Request {
+    private func authorized(_ request: SyncRequest, _ field: HTTPField.Name, _ token: String?) throws -> SyncRequest {
         guard let token else { return request }
         credentials.note(token: token)
         let value = scheme == .bearer ? "Bearer \(token)" : token

@@ -6,13 +6,13 @@ internal import SluiceBase
 ///
 /// The fields go only to the endpoint's own origin; a field that is already set stays. The filter comes after the
 /// user's filters. So none of them sees the key, and none that sends a request elsewhere takes it along.
-struct ClientHeaders: Transform {
+struct ClientHeaders: RequestTransform {
     let dialect: Dialect
     let endpoint: Endpoint
     let applicationKey: Secret?
     let installationID: String?
 
-    func request(_ request: Request) throws -> Request {
+    func request(_ request: SyncRequest) throws -> SyncRequest {
         guard endpoint.isOrigin(of: request.head) else { return request }
         var request = request
         var fields = dialect.headers
@@ -38,7 +38,7 @@ struct ClientHeaders: Transform {
 
     /// Returns the request's own features and the detected ones. A push of a record counts as a request of an untyped
     /// table.
-    private func features(of request: Request) -> RequestFeatures {
+    private func features(of request: SyncRequest) -> SyncRequest.Features {
         var features = request.context.features
         if request.context.source != .online { features.insert(.offline) }
         if request.context.source == .push, ![.read, .lookup].contains(request.context.action) {

@@ -10,10 +10,10 @@ internal import SluiceBase
 /// stays. On the way up a strong `ETag` is written into an answer that is one record without a version. The body's own
 /// version wins, because a web server in front may have changed the tag (`"…-gzip"`). A weak tag is a hash of the
 /// answer and no version.
-struct LiftVersion: Transform {
+struct LiftVersion: RequestTransform {
     let dialect: Dialect
 
-    func request(_ request: Request) throws -> Request {
+    func request(_ request: SyncRequest) throws -> SyncRequest {
         guard request.context.table != nil else { return request }
         var request = request
         if let field = conditionField(request), request.head.headerFields[field] == nil, let version = version(request)
@@ -30,11 +30,11 @@ struct LiftVersion: Transform {
         return request
     }
 
-    func response(_ response: Response, to request: Request) -> Response {
+    func response(_ response: SyncResponse, to request: SyncRequest) -> SyncResponse {
         request.context.table == nil ? response : tagged(response, for: request.context)
     }
 
-    private func conditionField(_ request: Request) -> HTTPField.Name? {
+    private func conditionField(_ request: SyncRequest) -> HTTPField.Name? {
         switch request.context.action {
         case .insert: nil
         case .undelete: .ifMatch
@@ -43,7 +43,7 @@ struct LiftVersion: Transform {
         }
     }
 
-    private func version(_ request: Request) -> String? {
+    private func version(_ request: SyncRequest) -> String? {
         if !request.body.isEmpty, let body = try? request.body.json {
             if body[dialect.columns.id]?.number != nil { return nil }
             if let version = body[dialect.columns.version]?.string, !version.isEmpty { return version }
@@ -51,7 +51,7 @@ struct LiftVersion: Transform {
         return request.context.version.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private func tagged(_ response: Response, for context: RequestContext) -> Response {
+    private func tagged(_ response: SyncResponse, for context: SyncRequest.Context) -> SyncResponse {
         // A refusal may echo the sent record, under a tag that is a hash of the echo.
         guard context.action != .read, context.action != .custom, [200, 201].contains(response.status),
             let version = response.head.headerFields[.eTag].flatMap({ ETag($0).version }), !version.isEmpty,
@@ -60,7 +60,7 @@ struct LiftVersion: Transform {
         else { return response }
         record[dialect.columns.version] = JSON(version)
         var response = response
-        response.body = Body(json: record)
+        response.body = MessageBody(json: record)
         return response
     }
 }

@@ -3,11 +3,11 @@ internal import SluiceBase
 /// Sets the limits of the exchange, ends it at the deadline, and refuses an answer that is too large.
 ///
 /// At the deadline the transport's task is cancelled, and the error is thrown once the transport has returned.
-struct LimitsFilter: Filter {
-    let limits: Limits
+struct LimitsFilter: RequestFilter {
+    let limits: SyncRequest.Limits
     let timer: @Sendable (Duration) async throws -> Void
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
+    func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
         var request = request
         request.context.limits = limits
         var response = try await beforeDeadline(request, next)
@@ -15,14 +15,14 @@ struct LimitsFilter: Filter {
             guard bytes.count <= limits.responseBytes else {
                 throw error(.tooLarge, limits.tooLarge, request.context)
             }
-            response.body = Body(bytes: bytes, maximumValues: limits.responseValues)
+            response.body = MessageBody(bytes: bytes, maximumValues: limits.responseValues)
         }
         return response
     }
 
-    private enum Event: Sendable { case answer(Response), deadline, noDeadline }
+    private enum Event: Sendable { case answer(SyncResponse), deadline, noDeadline }
 
-    private func beforeDeadline(_ request: Request, _ next: Next) async throws -> Response {
+    private func beforeDeadline(_ request: SyncRequest, _ next: RequestFilter.Next) async throws -> SyncResponse {
         try await withoutActuallyEscaping(next) { next in
             try await withThrowingTaskGroup(of: Event.self) { group in
                 group.addTask { .answer(try await next(request)) }
@@ -45,7 +45,7 @@ struct LimitsFilter: Filter {
         }
     }
 
-    private func error(_ code: SluiceError.Code, _ message: String, _ context: RequestContext) -> SluiceError {
+    private func error(_ code: SluiceError.Code, _ message: String, _ context: SyncRequest.Context) -> SluiceError {
         SluiceError(
             code, message, table: context.table, recordID: context.recordID, operationID: context.operationID)
     }

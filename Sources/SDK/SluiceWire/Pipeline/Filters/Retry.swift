@@ -46,7 +46,7 @@ struct Retry: PageFilter {
 
     /// Returns whether the answer calls for a repeat, and the pause that it asks for.
     private func judge(
-        _ answer: Result<Response, any Error>, to request: Request
+        _ answer: Result<SyncResponse, any Error>, to request: SyncRequest
     ) -> (repeats: Bool, asked: Duration?) {
         switch answer {
         case .success(let response):
@@ -59,7 +59,7 @@ struct Retry: PageFilter {
 
     /// Whether sending the request twice has the same effect as sending it once. A push recognises its own effect by
     /// the operation's id, the record's id and its version.
-    private func isRepeatable(_ request: Request) -> Bool {
+    private func isRepeatable(_ request: SyncRequest) -> Bool {
         switch request.context.action {
         case .read, .lookup: return true
         case .custom where request.head.method == .get || request.head.method == .head: return true
@@ -67,7 +67,7 @@ struct Retry: PageFilter {
         }
     }
 
-    private func repeats(_ response: Response, to request: Request) -> Bool {
+    private func repeats(_ response: SyncResponse, to request: SyncRequest) -> Bool {
         switch response.status {
         // Refused for the rate of requests: the server has done nothing.
         case 429: true
@@ -76,7 +76,7 @@ struct Retry: PageFilter {
         }
     }
 
-    private func repeats(_ error: SluiceError, of request: Request) -> Bool {
+    private func repeats(_ error: SluiceError, of request: SyncRequest) -> Bool {
         if error.code == .network && error.cause is RequestNotSent { return true }
         return error.code.isNetwork && isRepeatable(request)
     }

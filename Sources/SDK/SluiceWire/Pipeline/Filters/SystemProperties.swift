@@ -7,13 +7,13 @@ internal import SluiceBase
 /// Servers may send more columns than requested. From the answers to online requests the filter removes the surplus,
 /// as the clients of Mobile Services do. A push or a pull needs version, time of change and tombstone. So it requests
 /// them regardless of the selection, and its answers stay unchanged.
-struct SystemProperties: Transform {
+struct SystemProperties: RequestTransform {
     private static let parameter = "__systemProperties"
 
     let dialect: Dialect
-    let selection: SystemPropertySelection
+    let selection: SystemProperty.Selection
 
-    func request(_ request: Request) -> Request {
+    func request(_ request: SyncRequest) -> SyncRequest {
         guard let (table, path) = asks(request), Self.asked(by: path) == nil else { return request }
         let values = values(for: table, request.context)
         if values.isEmpty { return request }
@@ -24,13 +24,13 @@ struct SystemProperties: Transform {
         return request
     }
 
-    func response(_ response: Response, to request: Request) -> Response {
+    func response(_ response: SyncResponse, to request: SyncRequest) -> SyncResponse {
         guard let (_, path) = asks(request) else { return response }
         return reduced(response, to: Self.asked(by: path) ?? [], for: request.context)
     }
 
     /// Returns the table and the path of a request that has to ask for the columns; nil for others.
-    private func asks(_ request: Request) -> (table: String, path: String)? {
+    private func asks(_ request: SyncRequest) -> (table: String, path: String)? {
         guard dialect.asksForSystemProperties, let table = request.context.table,
             [.get, .post, .patch, .put, .delete].contains(request.head.method), let path = request.head.path
         else { return nil }
@@ -48,7 +48,7 @@ struct SystemProperties: Transform {
         }
     }
 
-    private func values(for table: String, _ context: RequestContext) -> [String] {
+    private func values(for table: String, _ context: SyncRequest.Context) -> [String] {
         let values = context.systemProperties?.map(\.text) ?? selection.values(for: table)
         if context.source == .online || values.contains("*") { return values }
         let asked = Set(values.map(Self.plain))
@@ -57,7 +57,8 @@ struct SystemProperties: Transform {
     }
 
     /// Returns the answer without the system columns that were not requested.
-    private func reduced(_ response: Response, to asked: [String], for context: RequestContext) -> Response {
+    private func reduced(_ response: SyncResponse, to asked: [String], for context: SyncRequest.Context) -> SyncResponse
+    {
         guard context.source == .online, !asked.contains("*"), 200..<300 ~= response.status, !response.body.isEmpty
         else { return response }
         let asked = Set(asked.map(Self.plain))
@@ -66,7 +67,7 @@ struct SystemProperties: Transform {
             return response
         }
         var response = response
-        response.body = Body(json: body)
+        response.body = MessageBody(json: body)
         return response
     }
 

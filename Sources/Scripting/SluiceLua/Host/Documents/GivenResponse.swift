@@ -3,7 +3,7 @@ package import SluiceCore
 
 /// An answer, and its document for the script.
 package struct GivenResponse: Sendable {
-    let response: Response
+    let response: SyncResponse
     package let document: JSON
 
     /// - Parameters:
@@ -11,7 +11,7 @@ package struct GivenResponse: Sendable {
     ///   - request: the request that it answers, for hooks that see it.
     ///   - isHidden: whether a field is hidden from the script.
     package init(
-        _ response: Response, body slot: Int, elapsed: Duration, request: JSON? = nil,
+        _ response: SyncResponse, body slot: Int, elapsed: Duration, request: JSON? = nil,
         hiding isHidden: (HTTPField) -> Bool
     ) {
         self.response = response
@@ -30,7 +30,7 @@ package struct GivenResponse: Sendable {
     ///
     /// - Throws: ``ScriptFailure`` for values that an answer cannot have; ``Denied`` if the plugin may not rewrite the
     ///   answer.
-    func edited(_ document: JSON, _ result: HookReturn, by editor: RequestEditor?) throws -> Response? {
+    func edited(_ document: JSON, _ result: HookReturn, by editor: RequestEditor?) throws -> SyncResponse? {
         var edited = response
         var isChanged = false
         if document.hasOther("status", than: self.document) {

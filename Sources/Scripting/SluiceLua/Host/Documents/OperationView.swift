@@ -29,7 +29,7 @@ package enum OperationView {
         return document
     }
 
-    package static func document(of failure: PushFailure, dialect: Dialect) -> JSON {
+    package static func document(of failure: PushResult.Failure, dialect: Dialect) -> JSON {
         let operation = failure.operation
         var document = JSON(members: [
             ("table", JSON(operation.table)), ("id", JSON(operation.recordID)),

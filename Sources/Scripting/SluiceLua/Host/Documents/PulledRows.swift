@@ -27,14 +27,14 @@ final class PulledRows: Sendable {
     }
 
     /// Returns the decision for the members that the script set in a row; nil if they change nothing.
-    func decision(_ members: JSON, at index: Int) throws -> PulledRowDecision? {
+    func decision(_ members: JSON, at index: Int) throws -> PulledRow.Decision? {
         try check.checked(members: members, of: rows[index]).map { .set($0) }
     }
 
     /// The results of the rows.
     struct Steps: Sendable {
         /// The decision for each row; `keep` for a row whose call is in ``others``.
-        var decisions: [PulledRowDecision]
+        var decisions: [PulledRow.Decision]
         /// Calls that the host has to continue, by the rows' indexes.
         var others: [(index: Int, step: CallStep)] = []
     }

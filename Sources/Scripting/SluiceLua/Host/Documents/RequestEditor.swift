@@ -3,7 +3,7 @@ package import SluiceCore
 
 /// Applies a script's changes of a request's document to the request, as far as the plugin's permissions allow.
 package final class RequestEditor: Sendable {
-    let request: Request
+    let request: SyncRequest
     /// The plugin's name.
     let plugin: String
     let permissions: PluginPermissions
@@ -14,7 +14,7 @@ package final class RequestEditor: Sendable {
     private let shown: [HTTPField]
     private let hidden: [HTTPField]
 
-    package init(request: Request, of plugin: String = "", permissions: PluginPermissions, secrets: SecretBook) {
+    package init(request: SyncRequest, of plugin: String = "", permissions: PluginPermissions, secrets: SecretBook) {
         self.request = request
         self.plugin = plugin
         self.permissions = permissions
@@ -59,7 +59,7 @@ package final class RequestEditor: Sendable {
     ///
     /// - Throws: ``Denied`` for a change without the permission; ``ScriptFailure`` for values that a request cannot
     ///   have.
-    func request(_ document: JSON, bodies: [Body]) throws -> Request {
+    func request(_ document: JSON, bodies: [MessageBody]) throws -> SyncRequest {
         var edited = request
         func isChanged(_ name: StaticString) -> Bool { document.hasOther(name, than: given) }
         if isChanged("method") {
@@ -100,7 +100,7 @@ package final class RequestEditor: Sendable {
         return text
     }
 
-    private func address(_ document: JSON, _ edited: inout Request, _ isChanged: (StaticString) -> Bool) throws {
+    private func address(_ document: JSON, _ edited: inout SyncRequest, _ isChanged: (StaticString) -> Bool) throws {
         let isMoved = isChanged("scheme") || isChanged("host") || isChanged("path")
         let hasOtherQuery = isChanged("query")
         guard isMoved || hasOtherQuery else { return }
@@ -119,7 +119,7 @@ package final class RequestEditor: Sendable {
     }
 
     /// Changes the address, within the same server or to a host of the plugin's permissions.
-    private func move(_ edited: inout Request, to url: String) throws {
+    private func move(_ edited: inout SyncRequest, to url: String) throws {
         let address = try PluginAddress(url)
         if address.isElsewhere(than: PluginAddress(of: request.head)) {
             try address.require(permissions.http, "the request may not go to")
@@ -150,7 +150,7 @@ package final class RequestEditor: Sendable {
 
     /// Refuses a body with another id if the plugin may not change the id. Only an insert must keep the id in the body:
     /// the address of any other write has it too.
-    private func requireID(of body: Body) throws {
+    private func requireID(of body: MessageBody) throws {
         let context = request.context
         guard [.insert, .update, .delete, .undelete].contains(context.action), body.bytes != request.body.bytes else {
             return
@@ -174,11 +174,11 @@ package final class RequestEditor: Sendable {
 
     /// Refuses a body with another version if the plugin may not change conditions: later in the chain the version
     /// becomes `If-Match`. A version that the context has too may be left out.
-    private func requireVersion(of body: Body) throws {
+    private func requireVersion(of body: MessageBody) throws {
         guard [.update, .delete, .undelete].contains(request.context.action), body.bytes != request.body.bytes else {
             return
         }
-        func versions(_ body: Body) -> [[UInt8]] {
+        func versions(_ body: MessageBody) -> [[UInt8]] {
             let members = (try? body.json)?.members ?? []
             return members.filter { ["version", "__version"].contains($0.name.text.lowercased()) }
                 .compactMap { $0.value.string.map { Array($0.utf8) } }.filter { !$0.isEmpty }
@@ -200,7 +200,7 @@ package final class RequestEditor: Sendable {
     var isPush: Bool { request.context.source == .push }
 
     /// Returns the answer marked as made by the plugin, so that its effect on the queue can be attributed.
-    func signed(_ response: Response) -> Response {
+    func signed(_ response: SyncResponse) -> SyncResponse {
         guard isPush else { return response }
         var response = response
         response.madeBy.append(plugin)
@@ -249,7 +249,7 @@ package final class RequestEditor: Sendable {
 /// A request as scripts see it.
 package enum RequestDocument {
     /// Returns the document of a request with those fields.
-    static func document(of request: Request, fields: [HTTPField]) -> JSON {
+    static func document(of request: SyncRequest, fields: [HTTPField]) -> JSON {
         let head = request.head
         let path = head.path ?? "/"
         let end = path.utf8.firstIndex(of: UInt8(ascii: "?")) ?? path.utf8.endIndex

@@ -6,15 +6,15 @@ enum ResponseDocument {
     /// Returns the answer of `decide.respond{status=, headers=, body=, json=}`.
     ///
     /// - Throws: ``Denied`` if the plugin may not answer the request.
-    static func response(_ decision: JSON, by editor: RequestEditor?) throws -> Response {
+    static func response(_ decision: JSON, by editor: RequestEditor?) throws -> SyncResponse {
         try editor?.requireAnswer()
-        var response = Response(HTTPResponse(status: try status(decision["status"]?.int ?? 0)))
+        var response = SyncResponse(HTTPResponse(status: try status(decision["status"]?.int ?? 0)))
         if let json = decision["json"] {
-            response.body = Body(json: json)
+            response.body = MessageBody(json: json)
             response.head.headerFields[.contentType] = "application/json"
         } else if let text = decision["body"], !text.isNull {
             guard let text = text.string else { throw ScriptFailure(.badResult, "respond's body is a text") }
-            response.body = Body(bytes: Array(text.utf8))
+            response.body = MessageBody(bytes: Array(text.utf8))
         }
         switch decision["headers"] {
         case nil: break

@@ -14,7 +14,7 @@ package enum BeforeEnqueueVerdict {
             }
             let json = decision.json
             let fields = (json["fields"]?.members ?? []).map { ($0.name.text, $0.value.string ?? $0.value.description) }
-            let refusal = EnqueueRefusal(
+            let refusal = EnqueueDecision.Refusal(
                 json["message"]?.string ?? decision.reason ?? "refused", code: json["code"]?.string,
                 fields: Dictionary(fields, uniquingKeysWith: { $1 }))
             return decision.answer(EnqueueDecision.reject(refusal))
@@ -76,7 +76,9 @@ package enum BeforePushVerdict {
 
 /// The result of `on_push_error`.
 package enum PushErrorVerdict {
-    package static func read(_ result: HookReturn, _ failure: PushFailure, _ check: RecordCheck) throws -> HookAnswer {
+    package static func read(_ result: HookReturn, _ failure: PushResult.Failure, _ check: RecordCheck) throws
+        -> HookAnswer
+    {
         guard let decision = try DecisionDocument(result, of: .onPushError) else {
             return HookAnswer(PushErrorDecision.next, "next")
         }
@@ -112,16 +114,16 @@ package enum PulledVerdict {
             return try changed(result.type == nil ? value : written ?? value, row, check)
         }
         if let decision = try DecisionDocument(result, of: .afterPull, also: "nothing, the record") {
-            return decision.answer(PulledRowDecision.drop(reason: decision.reason ?? "a plugin said so"))
+            return decision.answer(PulledRow.Decision.drop(reason: decision.reason ?? "a plugin said so"))
         }
-        guard let written else { return HookAnswer(PulledRowDecision.keep, "none") }
+        guard let written else { return HookAnswer(PulledRow.Decision.keep, "none") }
         return try changed(written, row, check)
     }
 
     private static func changed(_ record: JSON, _ row: PulledRow, _ check: RecordCheck) throws -> HookAnswer {
         let record = try check.checked(record, from: [row.record], id: row.id)
-        if record == row.record { return HookAnswer(PulledRowDecision.keep, "none") }
-        return HookAnswer(PulledRowDecision.change(record), "changed")
+        if record == row.record { return HookAnswer(PulledRow.Decision.keep, "none") }
+        return HookAnswer(PulledRow.Decision.change(record), "changed")
     }
 
     package static func readPage(_ result: HookReturn, _ page: PulledPage, _ check: RecordCheck) throws -> HookAnswer {
@@ -130,11 +132,11 @@ package enum PulledVerdict {
                 .badResult, "after_pull_page returns nothing: write to the rows, and page:drop(i, reason)")
         }
         guard let document = result.changed[0] else {
-            return HookAnswer(page.rows.map { _ in PulledRowDecision.keep }, "none")
+            return HookAnswer(page.rows.map { _ in PulledRow.Decision.keep }, "none")
         }
         let dropped = document["dropped"] ?? .object
         let rows = document["rows"] ?? .object
-        var decisions: [PulledRowDecision] = []
+        var decisions: [PulledRow.Decision] = []
         for (index, row) in page.rows.enumerated() {
             let place = String(index + 1)
             if let reason = dropped[place] {

@@ -4,14 +4,14 @@ package import SluiceCore
 package struct TableQuestion: Sendable {
     package var table: String
     /// The action of the request.
-    package var kind: RequestContext.Action
+    package var kind: SyncRequest.Context.Action
     /// The user, with the claims of their token; nil without a user.
     package var user: String?
     package var claims: JSON?
     /// The id of the record; nil for a list.
     package var recordID: RecordID?
     /// The query of a list.
-    package var query: Query?
+    package var query: TableQuery?
     /// The stored record.
     package var stored: JSON?
     /// Whether an update replaces all properties.
@@ -23,7 +23,7 @@ package struct TableQuestion: Sendable {
     /// A condition that hides records from the request.
     package var filter: QueryExpression?
 
-    package init(table: String, kind: RequestContext.Action) {
+    package init(table: String, kind: SyncRequest.Context.Action) {
         self.table = table
         self.kind = kind
     }
@@ -75,7 +75,7 @@ package struct TableRequestDocument: Sendable {
         return document
     }
 
-    private static func document(of query: Query) -> JSON {
+    private static func document(of query: TableQuery) -> JSON {
         var document: JSON = ["skip": JSON(query.skip), "includes_deleted": JSON(query.includesDeleted)]
         if let filter = query.filter { document["filter"] = JSON(filter.odata(.v4)) }
         if let top = query.top { document["top"] = JSON(top) }

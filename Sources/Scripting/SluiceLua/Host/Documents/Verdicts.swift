@@ -3,8 +3,8 @@ package import SluiceCore
 /// The result of `request`.
 package enum RequestVerdict: Sendable {
     /// The request continues; unchanged if nil.
-    case pass(Request?)
-    case respond(Response)
+    case pass(SyncRequest?)
+    case respond(SyncResponse)
     case retry(Duration)
     case fail(String)
 
@@ -30,7 +30,7 @@ package enum RequestVerdict: Sendable {
 
 /// The result of `filter`.
 package enum FilterVerdict: Sendable {
-    case answer(Response)
+    case answer(SyncResponse)
     case fail(String)
 
     package static func read(_ result: HookReturn) throws -> HookAnswer {
@@ -57,7 +57,7 @@ package enum FilterVerdict: Sendable {
 /// The result of `response`.
 package enum ResponseVerdict: Sendable {
     /// The answer continues; unchanged if nil.
-    case pass(Response?)
+    case pass(SyncResponse?)
     case retry(Duration)
     case fail(String)
 

@@ -22,7 +22,7 @@ extension HostFunction {
             return .value(try body.text(first <= last ? bytes[first - 1..<last] : []))
         },
         HostFunction("body:set_text") { call in
-            try BodyCall(call).replace(by: Body(bytes: Array(try call.arguments.text(1, "a text").utf8)))
+            try BodyCall(call).replace(by: MessageBody(bytes: Array(try call.arguments.text(1, "a text").utf8)))
         },
         HostFunction("body.set_json") { call in
             let body = try BodyCall(call)
@@ -32,7 +32,7 @@ extension HostFunction {
             }
             try call.meter.charge(body.body.bytes.count / 4)
             let originals = body.body.isEmpty ? [] : [try? body.body.json].compactMap { $0 }
-            return body.replace(by: Body(json: LongNumbers(of: originals).restored(value, from: originals)))
+            return body.replace(by: MessageBody(json: LongNumbers(of: originals).restored(value, from: originals)))
         },
         HostFunction("body.sha256") { call in
             try .value(CryptoFunctions.digest(BodyCall(call).charged(), call.arguments.optionalText(1)))
@@ -50,7 +50,7 @@ extension HostFunction {
 /// One call about a body of the hook.
 private struct BodyCall {
     /// The body.
-    let body: Body
+    let body: MessageBody
     private let index: Int
     private let hook: CallState
     private let meter: HostMeter
@@ -82,7 +82,7 @@ private struct BodyCall {
     }
 
     /// Puts another body in its place.
-    func replace(by other: Body) -> HostReply {
+    func replace(by other: MessageBody) -> HostReply {
         hook.bodies[index] = other
         hook.changedBodies.insert(index)
         return .value(nil)

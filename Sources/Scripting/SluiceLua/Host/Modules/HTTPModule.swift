@@ -39,7 +39,7 @@ extension HostFunctions {
         guard plan.mode == .enforce || method == .get || method == .head else {
             throw Denied("a shadow changes nothing: http.request may only GET")
         }
-        var request = Request(
+        var request = SyncRequest(
             HTTPRequest(method: method, scheme: address.scheme, authority: address.authority, path: address.path))
         for (name, value) in arguments["headers"]?.members ?? [] {
             guard let text = value.text else {
@@ -50,10 +50,10 @@ extension HostFunctions {
             request.head.headerFields[field.name] = field.value
         }
         if let json = arguments["json"] {
-            request.body = Body(json: json)
+            request.body = MessageBody(json: json)
             request.head.headerFields[.contentType] = "application/json"
         } else if let text = arguments["body"]?.string {
-            request.body = Body(bytes: Array(text.utf8))
+            request.body = MessageBody(bytes: Array(text.utf8))
         }
         guard request.body.bytes.count <= Self.maximumBytes else {
             throw ScriptFailure(.runtime, "a request's body has at most \(Self.maximumBytes) bytes")
@@ -64,7 +64,7 @@ extension HostFunctions {
     }
 
     /// Returns the answer as a script sees it: its whole text.
-    package static func document(of response: Response) -> HostReply {
+    package static func document(of response: SyncResponse) -> HostReply {
         let bytes = response.body.bytes
         guard bytes.count <= maximumBytes else {
             return .failure("http.request: the answer has more than \(maximumBytes) bytes")

@@ -48,12 +48,12 @@ extension HostModule {
             ) { call in
                 let table = try readableTable(call)
                 guard let filter = try call.arguments.optionalText(1, "a filter that is text") else {
-                    return .wait(.count(Query(table)))
+                    return .wait(.count(TableQuery(table)))
                 }
                 guard filter.utf8.count <= maximumFilter else {
                     throw ScriptFailure(.runtime, "a filter has at most \(maximumFilter) bytes")
                 }
-                return .wait(.count(Query(table, filter: try QueryExpression(odata: filter))))
+                return .wait(.count(TableQuery(table, filter: try QueryExpression(odata: filter))))
             },
         ])
 

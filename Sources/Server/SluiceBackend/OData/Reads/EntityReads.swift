@@ -31,7 +31,7 @@ struct EntityReads: Sendable {
 
     /// Returns the number of a set's entities that match.
     func count(_ set: EntitySet, _ options: QueryOptions, within step: ODataTarget.Step?) async throws -> Int {
-        var query = Query(set.table.name, filter: .all(options.query.filter, Self.condition(step, set)), top: 0)
+        var query = TableQuery(set.table.name, filter: .all(options.query.filter, Self.condition(step, set)), top: 0)
         query.includesCount = true
         query.related = options.query.related
         query = try await seeing(query)
@@ -116,13 +116,13 @@ struct EntityReads: Sendable {
 
     /// Returns the query with the request's scopes of all linked tables in its filter and order. A user without access
     /// to one of them may not filter by it either.
-    private func seeing(_ query: Query) async throws -> Query {
+    private func seeing(_ query: TableQuery) async throws -> TableQuery {
         guard var related = query.related else { return query }
         var query = query
         for name in try related.used(by: query) {
             guard let set = call.model.set(ofTable: name) else { throw Refusal.missing }
             let session = try await call.tableRequest(set).session(.read)
-            var scope = try await session.willRead(query: Query(name))
+            var scope = try await session.willRead(query: TableQuery(name))
             if set.table.rules.softDelete {
                 scope.narrow(to: .binary(.eq, .column(SystemColumn.deleted), .literal(.bool(false))))
             }

@@ -193,7 +193,7 @@ struct AppliedReads: Sendable {
             let records = try await records(of: set, step)
             var query = read.query
             query.select = []
-            let begun = try QueryEvaluator(query, schema: schema).apply(to: records)
+            let begun = try TableQuery.Evaluator(query, schema: schema).apply(to: records)
             let rows = try read.answer(begun)
             var members = RowsV4(call, format).contextMember(set.name)
             if options.count == true {
@@ -203,7 +203,7 @@ struct AppliedReads: Sendable {
             }
             members.append(("value", JSON(rows)))
             return ODataReply(.ok, .json(JSON(members: members)), type: format.type(call.version))
-        } catch let error as QuerySyntaxError {
+        } catch let error as TableQuery.SyntaxError {
             throw Refusal(error.isUnsupported ? .notImplemented : .badRequest, "$apply: \(error)")
         } catch let error as SluiceError where [.invalidQuery, .unsupported].contains(error.code) {
             throw Refusal(error.code == .unsupported ? .notImplemented : .badRequest, error.message)
@@ -212,7 +212,7 @@ struct AppliedReads: Sendable {
 
     /// Returns all entities within the request's scope, in their shown form.
     private func records(of set: EntitySet, _ step: ODataTarget.Step?) async throws -> [JSON] {
-        let query = Query(set.table.name, filter: EntityReads.condition(step, set))
+        let query = TableQuery(set.table.name, filter: EntityReads.condition(step, set))
         let parameters = ListParameters(
             query, later: nil, deltaToken: nil, pageSize: PageSize(records: Self.most, bytes: .max))
         guard

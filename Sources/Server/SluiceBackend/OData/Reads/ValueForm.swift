@@ -51,11 +51,11 @@ enum ValueForm {
         case .boolean:
             guard value.bool != nil else { throw refusal(property, "true or false") }
         case .int64:
-            let number = value.number ?? value.string.flatMap { JSONNumber(text: $0) }
+            let number = value.number ?? value.string.flatMap { JSON.Number(text: $0) }
             guard let whole = number?.int else { throw refusal(property, "a whole number of 64 bits") }
             return JSON(whole)
         case .double:
-            guard let number = value.number ?? value.string.flatMap({ JSONNumber(text: $0) }) else {
+            guard let number = value.number ?? value.string.flatMap({ JSON.Number(text: $0) }) else {
                 throw refusal(property, "a number")
             }
             return JSON(number)

@@ -4,9 +4,9 @@ internal import SluiceCore
 /// `$compute` with the options that may use its properties, `$filter` and `$orderby`. Each computed property is
 /// replaced by its expression. (OData 4.01 Protocol, section 11.2.5.3.)
 struct ComputedOptions {
-    let properties: [ComputedProperty]
+    let properties: [ODataOptions.ComputedProperty]
     let filter: QueryExpression?
-    let order: [Query.SortKey]
+    let order: [TableQuery.SortKey]
 
     /// - Parameters:
     ///   - text: the value of `$compute`.
@@ -44,7 +44,7 @@ struct ComputedOptions {
                     throw SluiceError(.unsupported, "$compute: the link \(link) is not followed here")
                 }
             }
-        } catch let error as QuerySyntaxError {
+        } catch let error as TableQuery.SyntaxError {
             throw Refusal(error.isUnsupported ? .notImplemented : .badRequest, "\(error)")
         } catch let error as SluiceError {
             throw Refusal(error.code == .unsupported ? .notImplemented : .badRequest, error.message)
@@ -52,7 +52,9 @@ struct ComputedOptions {
     }
 
     /// Returns the records with the computed properties.
-    static func adding(_ properties: [ComputedProperty], to records: [JSON], of schema: TableSchema) throws -> [JSON] {
+    static func adding(_ properties: [ODataOptions.ComputedProperty], to records: [JSON], of schema: TableSchema) throws
+        -> [JSON]
+    {
         guard !properties.isEmpty else { return records }
         var options = ODataOptions()
         options.compute = properties

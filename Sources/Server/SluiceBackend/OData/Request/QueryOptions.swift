@@ -30,14 +30,14 @@ struct QueryOptions: Sendable {
     }
 
     /// The query of the list. Its selection is empty; see ``selected``.
-    var query: Query
+    var query: TableQuery
     /// The properties of the answer; nil for all.
     private(set) var selected: [PropertyName]?
     private(set) var expansions: [Expansion] = []
     private(set) var skipToken: SkipToken?
     private(set) var deltaToken: String?
     /// The properties computed for the answer; empty for none.
-    private(set) var computed: [ComputedProperty] = []
+    private(set) var computed: [ODataOptions.ComputedProperty] = []
     /// Whether the answer aggregates the entities instead of listing them: `$apply`.
     private(set) var isApplied = false
     /// The number of levels of a recursive expansion.
@@ -59,7 +59,7 @@ struct QueryOptions: Sendable {
     ]
 
     /// Creates the options for all entities of a set.
-    init(_ set: EntitySet) { query = Query(set.table.name) }
+    init(_ set: EntitySet) { query = TableQuery(set.table.name) }
 
     /// Reads the options of a request's address.
     ///
@@ -109,7 +109,7 @@ struct QueryOptions: Sendable {
                 }
             case "orderby":
                 query.order = try Self.reading(name) {
-                    try Query.order(
+                    try TableQuery.order(
                         odata: value, for: related.main, undeclared: undeclared, relations: related, aliases: aliases,
                         columns: columns)
                 }

@@ -6,7 +6,7 @@ struct ServiceCall: Sendable {
     let served: ServedTables
     let model: ServiceModel
     let version: ServiceVersion
-    let request: Request
+    let request: SyncRequest
     let target: RequestTarget
     let preferences: Preferences
     /// The addresses of entities created by earlier requests of a batch, by the names of these requests.
@@ -20,7 +20,7 @@ struct ServiceCall: Sendable {
 
     /// - Throws: ``Refusal`` (400).
     init(
-        _ served: ServedTables, _ model: ServiceModel, _ version: ServiceVersion, _ request: Request,
+        _ served: ServedTables, _ model: ServiceModel, _ version: ServiceVersion, _ request: SyncRequest,
         _ target: RequestTarget
     ) throws(Refusal) {
         self.served = served
@@ -114,7 +114,7 @@ struct ServiceCall: Sendable {
         }
         return TableRequest(
             served: served, table: set.table, wire: version.wire, target: RequestTarget(inner),
-            request: Request(inner, body: body.map { Body(json: $0) } ?? .empty))
+            request: SyncRequest(inner, body: body.map { MessageBody(json: $0) } ?? .empty))
     }
 
     /// Returns the request's method, or the tunnelled one of `X-HTTP-Method`, for proxies that block other methods.

@@ -67,7 +67,7 @@ struct SkipToken: Sendable, Hashable {
     func condition(_ set: EntitySet) -> QueryExpression? {
         guard case .after(let id) = place else { return nil }
         if set.hasIntegerIDs, let number = Int64(id.text) {
-            return .binary(.gt, .column(SystemColumn.number), .literal(.number(JSONNumber(number))))
+            return .binary(.gt, .column(SystemColumn.number), .literal(.number(JSON.Number(number))))
         }
         return .binary(.gt, .column("id"), .literal(.string(id.text)))
     }

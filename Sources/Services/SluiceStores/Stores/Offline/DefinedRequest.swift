@@ -70,6 +70,6 @@ public struct DefinedRequest: Sendable, Hashable {
 
     /// Returns all of a store, in the order of their names.
     static func all(in store: any StoreReader) throws -> [DefinedRequest] {
-        try store.records(matching: Query(schema.name)).map { try DefinedRequest(record: $0) }
+        try store.records(matching: TableQuery(schema.name)).map { try DefinedRequest(record: $0) }
     }
 }

@@ -28,7 +28,7 @@ enum DownloadedLinks {
 
     static func forget(_ request: String, in store: any StoreWriter) throws {
         let ofRequest = QueryExpression.binary(.eq, .column("request"), .literal(.string(request)))
-        _ = try store.delete(matching: Query(schema.name, filter: ofRequest))
+        _ = try store.delete(matching: TableQuery(schema.name, filter: ofRequest))
     }
 }
 
@@ -49,7 +49,7 @@ final class LinkGuard: LinkWatcher {
 
     /// Checks the values that an expansion follows from records of a table.
     func follow(
-        _ item: ExpandItem, _ reference: TableSchema.Reference, from table: String, at path: String,
+        _ item: ODataOptions.ExpandItem, _ reference: TableSchema.Reference, from table: String, at path: String,
         _ values: [LinkValue]
     ) async throws {
         guard missing == nil, !values.isEmpty, !coverage.holds(item.options, in: reference.table) else { return }
@@ -64,7 +64,8 @@ final class LinkGuard: LinkWatcher {
         for value in unknown {
             // All references to a record that no service has are local.
             if reference.isCollection, reference.column == "id" {
-                let waiting = try await context.queue.operations(QueueFilter(table: table, recordID: value.id))
+                let waiting = try await context.queue.operations(
+                    TableOperation.Filter(table: table, recordID: value.id))
                 if waiting.contains(where: { $0.kind == .insert }) { continue }
             }
             found.withLock {

@@ -40,7 +40,7 @@ final class DownloadedRecords: Sendable {
     func save(to store: any LocalStore) async throws {
         let tables = tables.withLock { $0 }
         try await store.write { store in
-            _ = try store.delete(matching: Query(Self.schema.name))
+            _ = try store.delete(matching: TableQuery(Self.schema.name))
             for (name, table) in tables {
                 let ids = JSON(table.ids.sorted().map { JSON($0) })
                 try store.put(["id": JSON(name), "ids": table.isWhole ? .null : ids], in: Self.schema.name)

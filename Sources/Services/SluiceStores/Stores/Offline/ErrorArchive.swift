@@ -21,7 +21,7 @@ public struct ErrorArchive: Sendable {
     /// Returns all entries, in the order in which their operations were created.
     public func all() async throws -> [ArchivedError] {
         var errors: [ArchivedError] = []
-        for operation in try await context.queue.operations(QueueFilter(states: [.parked, .dead])) {
+        for operation in try await context.queue.operations(TableOperation.Filter(states: [.parked, .dead])) {
             errors.append(try await entry(operation))
         }
         return errors

@@ -52,7 +52,7 @@ struct OfflineCoverage: Sendable {
         var quarantined: [String: Int] = [:]
         for table in Set(complete.flatMap { $0.parts.map(\.table) }) {
             let ofTable = QueryExpression.binary(.eq, .column("table"), .literal(.string(table)))
-            quarantined[table] = try store.count(matching: Query(QuarantinedRow.schema.name, filter: ofTable))
+            quarantined[table] = try store.count(matching: TableQuery(QuarantinedRow.schema.name, filter: ofTable))
         }
         self.quarantined = quarantined
     }
@@ -136,8 +136,8 @@ struct OfflineCoverage: Sendable {
         for defined in complete where defined.request.table == read.table {
             let filter = defined.request.options.filter
             guard filter != nil || isWhole,
-                let evaluator = try? QueryEvaluator(
-                    Query(read.table, filter: filter), schema: schemas[read.table]), evaluator.matches(record)
+                let evaluator = try? TableQuery.Evaluator(
+                    TableQuery(read.table, filter: filter), schema: schemas[read.table]), evaluator.matches(record)
             else { continue }
             var asked = read.wholeOptions
             if let filter { asked.filter = asked.filter.map { .binary(.and, filter, $0) } ?? filter }
@@ -152,7 +152,7 @@ struct OfflineCoverage: Sendable {
     /// Returns the tables that a read uses.
     private func tables(of read: TableRead) -> Set<String> {
         var found: Set<String> = [read.table]
-        func add(_ items: [ExpandItem], of table: String, depth: Int) {
+        func add(_ items: [ODataOptions.ExpandItem], of table: String, depth: Int) {
             guard depth < Expansion.maximumDepth else { return }
             for item in items {
                 guard let reference = item.name.flatMap({ schemas[table].reference($0) }) else { continue }

@@ -80,7 +80,9 @@ extension OfflineStore: TableReader {
     }
 
     func isMadeHere(_ id: RecordID, in table: String) async throws -> Bool {
-        try await context.queue.operations(QueueFilter(table: table, recordID: id)).contains { $0.kind == .insert }
+        try await context.queue.operations(TableOperation.Filter(table: table, recordID: id)).contains {
+            $0.kind == .insert
+        }
     }
 
     func value(of call: OperationCall) async throws -> (JSON, StoreResult.Provenance) {
@@ -115,8 +117,8 @@ extension OfflineStore: TableReader {
 struct ListSource: RecordSource {
     let records: [JSON]
 
-    func page(_ query: Query) async throws -> RecordPage {
-        let evaluator = try QueryEvaluator(query, schema: nil)
+    func page(_ query: TableQuery) async throws -> RecordPage {
+        let evaluator = try TableQuery.Evaluator(query, schema: nil)
         return RecordPage(
             records: evaluator.apply(to: records).map { $0 },
             count: query.includesCount ? records.count { evaluator.matches($0) } : nil)
@@ -135,7 +137,7 @@ struct LocalSource: RecordSource {
 
     init(_ context: SyncContext) { self.context = context }
 
-    func page(_ query: Query) async throws -> RecordPage {
+    func page(_ query: TableQuery) async throws -> RecordPage {
         var query = query
         // Reads whole records: the selection is made afterwards.
         query.select = []

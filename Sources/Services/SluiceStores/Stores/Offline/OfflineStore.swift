@@ -98,7 +98,7 @@ public final class OfflineStore: DataStore {
     func finding(for read: TableRead) async throws -> OfflineCoverage.Finding {
         let (schemas, endpoint, user) = (schemas, context.client?.endpoint.identity, context.options.user)
         let operations = try await read.key.mapAsync {
-            try await context.queue.operations(QueueFilter(table: read.table, recordID: $0))
+            try await context.queue.operations(TableOperation.Filter(table: read.table, recordID: $0))
         }
         let isMadeHere = operations?.contains { $0.kind == .insert } ?? false
         return try await context.store.read { store in
@@ -148,7 +148,7 @@ public struct OfflineOptions: Sendable, Hashable {
 extension SyncContext {
     /// Returns the records with queued changes whose property holds an id.
     func waiting(in table: String, with id: RecordID, in column: PropertyName) async throws -> [RecordID] {
-        let ids = Set(try await queue.operations(QueueFilter(table: table)).map(\.recordID))
+        let ids = Set(try await queue.operations(TableOperation.Filter(table: table)).map(\.recordID))
         return try await store.read { store in
             try ids.sorted().filter { try store.record($0, in: table)?[column] == JSON(id.text) }
         }
@@ -248,7 +248,7 @@ extension OfflineStore {
     func release(_ parts: [DefinedRequest.Part]) async throws {
         for part in parts {
             do {
-                try await context.purge(Query(part.table), named: part.name)
+                try await context.purge(TableQuery(part.table), named: part.name)
             } catch let error as SluiceError where error.code == .invalidArgument {
                 // Nothing was ever pulled under the name.
             }

@@ -24,7 +24,7 @@ struct RequestDownload {
     mutating func carryOut() async throws {
         let start = context.options.environment.now()
         let request = defined.request
-        let query = Query(request.table, filter: request.options.filter)
+        let query = TableQuery(request.table, filter: request.options.filter)
         if defined.isExpanded, !request.options.expand.isEmpty {
             // From the first page on there may be records whose links are not downloaded yet.
             defined.isExpanded = false
@@ -57,7 +57,7 @@ struct RequestDownload {
         try? await store.save(defined)
     }
 
-    private mutating func pull(_ query: Query, named name: String, allowsRemovals: Bool) async throws {
+    private mutating func pull(_ query: TableQuery, named name: String, allowsRemovals: Bool) async throws {
         let report = report
         let pulled = try await context.pull(query, named: name, allowsMassRemoval: allowsRemovals) { progress in
             if progress.step == .pulling { report?(query.table, progress.rows, progress.bytes) }
@@ -72,7 +72,7 @@ struct RequestDownload {
         result.removed += mended.removed
     }
 
-    private func needsReconcile(_ query: Query, _ grade: PullGrade?) -> Bool {
+    private func needsReconcile(_ query: TableQuery, _ grade: PullResult.Grade?) -> Bool {
         switch store.options.reconciling {
         case .never: false
         case .always: true
@@ -81,7 +81,7 @@ struct RequestDownload {
     }
 
     /// Returns the local records of a query.
-    private func held(_ query: Query, isNeeded: Bool) async throws -> [JSON] {
+    private func held(_ query: TableQuery, isNeeded: Bool) async throws -> [JSON] {
         guard isNeeded else { return [] }
         return try await context.store.read { try $0.records(matching: query) }
     }
@@ -90,7 +90,9 @@ struct RequestDownload {
     ///
     /// A value is always in the query of the same number while the number of values is similar, so that one more record
     /// changes one query and leaves the other queries' cursors as they are.
-    private mutating func expand(_ item: ExpandItem, of rows: [JSON], in table: String, path: String) async throws {
+    private mutating func expand(_ item: ODataOptions.ExpandItem, of rows: [JSON], in table: String, path: String)
+        async throws
+    {
         guard let name = item.name else { return }
         let reference = try store.schemas.reference(name, of: table)
         let schema = store.schemas[reference.table]
@@ -101,8 +103,8 @@ struct RequestDownload {
         var linked: [JSON] = []
         for (index, bucket) in buckets.all.enumerated() where !bucket.isEmpty {
             let literals = bucket.map { $0.literal(for: reference.targetColumn, of: schema) }
-            var query = Query(reference.table, filter: .membership(.column(reference.targetColumn), literals))
-            if let filter = item.options.filter { query = query.where(QueryTerm(filter)) }
+            var query = TableQuery(reference.table, filter: .membership(.column(reference.targetColumn), literals))
+            if let filter = item.options.filter { query = query.where(TableQuery.Term(filter)) }
             let queryName = Self.queryName(defined.request.name, path, "\(buckets.all.count).\(index)")
             try await pull(query, named: queryName, allowsRemovals: true)
             linked += try await held(query, isNeeded: !item.options.expand.isEmpty || item.options.levels != nil)
@@ -122,8 +124,8 @@ struct RequestDownload {
 
     /// Returns the item nested once more, as `$levels` requires; `max` is eight times.
     private static func repeated(
-        _ item: ExpandItem, _ reference: TableSchema.Reference, _ table: String, depth: Int
-    ) -> ExpandItem? {
+        _ item: ODataOptions.ExpandItem, _ reference: TableSchema.Reference, _ table: String, depth: Int
+    ) -> ODataOptions.ExpandItem? {
         guard reference.table == table, let levels = item.options.levels else { return nil }
         var again = item
         switch levels {

@@ -54,7 +54,7 @@ struct StatePredicates: Sendable {
         guard let filter = read.options.filter, Self.mentions(filter) else { return (read, false) }
         let table = read.table
         let knowledge = Knowledge(
-            operations: try await context.queue.operations(QueueFilter(table: table)),
+            operations: try await context.queue.operations(TableOperation.Filter(table: table)),
             downloaded: try await context.store.read { try DownloadedRecords.table(table, in: $0) })
         var resolved = read
         resolved.options.filter = Self.replaced(filter, knowledge)

@@ -108,7 +108,7 @@ private final class Work: Sendable {
             _ = try await items.records()
             return "reads"
         }
-        _ = try await client.table("items").read(Query("items", top: 5))
+        _ = try await client.table("items").read(TableQuery("items", top: 5))
         return "requests"
     }
 

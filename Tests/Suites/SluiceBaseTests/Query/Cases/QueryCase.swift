@@ -4,11 +4,11 @@ import SluiceTestSupport
 /// What is done with a row of Tests/Data/Fixtures/query-cases.jsonl.
 enum QueryCase {
     /// A `$filter` that is printed exactly so.
-    case exact(QueryTerm)
+    case exact(TableQuery.Term)
     /// A `$filter` that is spelled otherwise here, but read as the same tree.
-    case read(QueryTerm)
+    case read(TableQuery.Term)
     /// A request's parameters: the same names with values that mean the same.
-    case query(Query)
+    case query(TableQuery)
     /// A request's whole address.
     case address(String)
     /// A text of OData that is refused: by its reader, or for the columns.

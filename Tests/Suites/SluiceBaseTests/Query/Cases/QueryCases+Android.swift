@@ -4,9 +4,9 @@ import SluiceTestSupport
 extension QueryCase {
     /// Rows 175 to 203: the client for Android, which leaves the parentheses out.
     static let android: [Int: QueryCase] = [
-        175: .query(Query("t")),
-        176: .query(Query("t").parameter("firstname", "john").parameter("lastname", "null")),
-        177: .query(Query("t").sorted(by: "Name").sorted(by: "Age", descending: true)),
+        175: .query(TableQuery("t")),
+        176: .query(TableQuery("t").parameter("firstname", "john").parameter("lastname", "null")),
+        177: .query(TableQuery("t").sorted(by: "Name").sorted(by: "Age", descending: true)),
         178: .read(column("age") > 3),
         179: .read(column("age") >= 3),
         180: .read(column("age") >= 3),

@@ -4,16 +4,16 @@ import SluiceTestSupport
 extension QueryCase {
     /// Rows 89 to 170: the client of the CommunityToolkit's Datasync, which writes LINQ as v4.
     static let datasync: [Int: QueryCase] = [
-        89: .query(Query("t").includingDeleted()),
-        90: .query(Query("t").includingCount()),
-        91: .query(Query("t").includingCount()),
-        92: .query(Query("t").sorted(by: "stringValue")),
-        93: .query(Query("t").sorted(by: "stringValue").sorted(by: "byteValue")),
+        89: .query(TableQuery("t").includingDeleted()),
+        90: .query(TableQuery("t").includingCount()),
+        91: .query(TableQuery("t").includingCount()),
+        92: .query(TableQuery("t").sorted(by: "stringValue")),
+        93: .query(TableQuery("t").sorted(by: "stringValue").sorted(by: "byteValue")),
         94: .left("keys to sort by are columns, so a computed one cannot be written at all"),
-        95: .query(Query("t").skipping(40).skipping(2)),
-        96: .query(Query("t").taking(0)),
-        97: .query(Query("t").taking(40).taking(2)),
-        98: .query(Query("t").taking(2).taking(40)),
+        95: .query(TableQuery("t").skipping(40).skipping(2)),
+        96: .query(TableQuery("t").taking(0)),
+        97: .query(TableQuery("t").taking(40).taking(2)),
+        98: .query(TableQuery("t").taking(2).taking(40)),
         99: filtered(column("booleanValue") == false),
         100: filtered(column("booleanValue") == true),
         101: filtered(column("booleanValue") != false),
@@ -60,12 +60,12 @@ extension QueryCase {
         142: filtered(column("stringValue").concatenated("er") == "lager"),
         143: filtered(column("stringValue") == nil),
         144: filtered(column("stringValue").endsWith("abc")),
-        145: filtered(column("stringValue").lowercased.endsWith(QueryTerm("abc").lowercased)),
-        146: filtered(column("stringValue").lowercased == QueryTerm("abc").lowercased),
-        147: filtered(column("stringValue").lowercased == QueryTerm("abc").lowercased),
+        145: filtered(column("stringValue").lowercased.endsWith(TableQuery.Term("abc").lowercased)),
+        146: filtered(column("stringValue").lowercased == TableQuery.Term("abc").lowercased),
+        147: filtered(column("stringValue").lowercased == TableQuery.Term("abc").lowercased),
         148: filtered(column("stringValue").startsWith("abc")),
         149: filtered(column("stringValue").startsWith("abc")),
-        150: filtered(column("stringValue").lowercased.startsWith(QueryTerm("abc").lowercased)),
+        150: filtered(column("stringValue").lowercased.startsWith(TableQuery.Term("abc").lowercased)),
         151: filtered(column("stringValue").isIn(["A", "B"])),
         152: filtered(column("timeOnlyValue") >= time),
         153: filtered(column("timeOnlyValue") < time),
@@ -81,7 +81,7 @@ extension QueryCase {
         163: filtered(column("intValue") % 60.0 == 2.0),
         164: filtered(column("intValue") - 1900 == 42),
         165: filtered(column("intValue") > 1900 && column("intValue") < 2000),
-        166: .query(Query("t").where(column("intValue") > 1900).where(column("intValue") < 2000)),
+        166: .query(TableQuery("t").where(column("intValue") > 1900).where(column("intValue") < 2000)),
         167: .refused("longcount(byteArrayValue) gt 0"),
         168: .refused("sqrt(doubleValue) eq 4.0"),
         169: .left("a choice inside a condition; the builder has none, and one in a #Predicate is refused"),
@@ -92,16 +92,16 @@ extension QueryCase {
     static let version6: [Int: QueryCase] = [
         171: filtered(column("stringProperty").endsWith("abc")),
         172: filtered(column("stringProperty").endsWith("abc")),
-        173: filtered(column("stringProperty").lowercased == QueryTerm("abc").lowercased),
-        174: filtered(column("stringProperty").lowercased.startsWith(QueryTerm("abc").lowercased)),
+        173: filtered(column("stringProperty").lowercased == TableQuery.Term("abc").lowercased),
+        174: filtered(column("stringProperty").lowercased.startsWith(TableQuery.Term("abc").lowercased)),
     ]
 
     /// What stands for `{comparison:D}` in the rows.
     static let guidText = "0f8fad5b-d9cb-469f-a165-70867728950e"
-    private static let guid = QueryTerm.guid(guidText)!
-    private static let day = QueryTerm.day(Timestamp("1977-05-04")!)
+    private static let guid = TableQuery.Term.guid(guidText)!
+    private static let day = TableQuery.Term.day(Timestamp("1977-05-04")!)
     private static let moment = date("1977-05-04T18:30:45.107Z")
-    private static let time = QueryTerm.timeOfDay("18:33:45.876")!
+    private static let time = TableQuery.Term.timeOfDay("18:33:45.876")!
 
-    private static func filtered(_ condition: QueryTerm) -> QueryCase { .query(Query("t").where(condition)) }
+    private static func filtered(_ condition: TableQuery.Term) -> QueryCase { .query(TableQuery("t").where(condition)) }
 }

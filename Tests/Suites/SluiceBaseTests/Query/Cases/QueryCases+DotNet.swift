@@ -48,24 +48,24 @@ extension QueryCase {
         81: .read(column("UnsignedId") == 12),
         82: .read(column("Weight") > 1.3),
         83: .query(
-            Query("t").where(column("Price") <= 10.0 && column("Weight") > 10.0).where(!column("InStock"))
+            TableQuery("t").where(column("Price") <= 10.0 && column("Weight") > 10.0).where(!column("InStock"))
                 .sorted(by: "Price", descending: true).sorted(by: "Name").skipping(20).taking(10)
                 .selecting("Name", "Price").selecting("Weight", "WeightInKG")),
-        84: .query(Query("t").skipping(2).skipping(5)),
-        85: .query(Query("t").taking(2).taking(5)),
-        86: .query(Query("t").taking(11).skipping(13)),
+        84: .query(TableQuery("t").skipping(2).skipping(5)),
+        85: .query(TableQuery("t").taking(2).taking(5)),
+        86: .query(TableQuery("t").taking(11).skipping(13)),
         87: .left("the builder takes values and columns, so a query inside a condition cannot be written at all"),
         88: .refused("Weight in (4.6,'string')", [.init("Weight", .real)]),
     ]
 
     /// Rows 204 to 207: the client for JavaScript.
     static let javaScript: [Int: QueryCase] = [
-        204: .query(Query("books").where(column("price") == 100).sorted(by: "title").selecting("price")),
-        205: .query(Query("books").where(column("title") == "How to dial this # & such 'stuff'?")),
+        204: .query(TableQuery("books").where(column("price") == 100).sorted(by: "title").selecting("price")),
+        205: .query(TableQuery("books").where(column("title") == "How to dial this # & such 'stuff'?")),
         206: .query(
-            Query("books").where(column("price") == 100).sorted(by: "title").selecting("price")
+            TableQuery("books").where(column("price") == 100).sorted(by: "title").selecting("price")
                 .parameter("state", "CA").parameter("tags", "#pizza #beer")),
-        207: .query(Query("books").where(column("id") == "X")),
+        207: .query(TableQuery("books").where(column("id") == "X")),
     ]
 
     /// Rows 208 to 222: the .NET client's store on SQLite, by what is found instead of by the SQL.

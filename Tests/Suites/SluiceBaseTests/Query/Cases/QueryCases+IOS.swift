@@ -7,7 +7,7 @@ extension QueryCase {
     static let ios: [Int: QueryCase] = [
         2: .exact(column("Complete") == true),
         3: .exact(true),
-        4: .read(QueryTerm(1) == 0 || column("Price") <= 5.99),
+        4: .read(TableQuery.Term(1) == 0 || column("Price") <= 5.99),
         5: .exact(column("Count") < -25),
         6: .read(column("Count") == 0 && !(column("Price") > 599.99)),
         7: .exact(column("Count") + 200 > 350),
@@ -15,12 +15,12 @@ extension QueryCase {
         9: .read(column("Weight") * -1.5 < 225.0),
         10: .exact(column("Price").ceiling == 3),
         11: .exact(column("name") == "bob"),
-        12: .exact(column("name").lowercased == QueryTerm("bob").lowercased),
+        12: .exact(column("name").lowercased == TableQuery.Term("bob").lowercased),
         13: .exact(column("name").uppercased == "BOB"),
         14: .exact(column("name").endsWith("b")),
         15: .exact(column("name").contains("b")),
         16: .read(column("Zipcode") == 98008 || column("Zipcode") == 98006 || column("Zipcode") == 98007),
-        17: .read(column("Zipcode").isIn([QueryTerm(98007) + 1, QueryTerm(98007) - 1, 98007])),
+        17: .read(column("Zipcode").isIn([TableQuery.Term(98007) + 1, TableQuery.Term(98007) - 1, 98007])),
         18: .read(column("Price") >= 22.25),
         19: .exact(column("Count") < -25),
         20: .exact(column("Count") <= 500),
@@ -32,22 +32,22 @@ extension QueryCase {
         26: .read(column("Created") == date("2012-05-21T00:00:29.3Z")),
         27: .read(column("Zipcode") == 98008 || column("Zipcode") == 98006 || column("Zipcode") == 98007),
         28: .exact(column("Zipcode") >= 98006 && column("Zipcode") <= 98008),
-        29: .query(Query("t").taking(0).includingCount()),
-        30: .query(Query("t").skipping(542)),
-        31: .query(Query("t").includingCount()),
-        32: .query(Query("t").parameter("key1", "someValue").parameter("key2", "14")),
-        33: .query(Query("t").selecting("address", "birthdate")),
-        34: .query(Query("t").sorted(by: "name").sorted(by: "zipcode", descending: true).sorted(by: "birthdate")),
-        35: .query(Query("t").where(column("title") == "#?&$ encode me!")),
-        36: .address(address("http://someApp.com?x=y", Query("someTable"))),
+        29: .query(TableQuery("t").taking(0).includingCount()),
+        30: .query(TableQuery("t").skipping(542)),
+        31: .query(TableQuery("t").includingCount()),
+        32: .query(TableQuery("t").parameter("key1", "someValue").parameter("key2", "14")),
+        33: .query(TableQuery("t").selecting("address", "birthdate")),
+        34: .query(TableQuery("t").sorted(by: "name").sorted(by: "zipcode", descending: true).sorted(by: "birthdate")),
+        35: .query(TableQuery("t").where(column("title") == "#?&$ encode me!")),
+        36: .address(address("http://someApp.com?x=y", TableQuery("someTable"))),
         37: .address(lookup("http://someApp.com/some%20path", "some table", "an id")),
-        38: .query(Query("t").parameter("x", "1").parameter("x", "B")),
-        39: .query(Query("t").parameter("x", "#?&$' encode me!")),
+        38: .query(TableQuery("t").parameter("x", "1").parameter("x", "B")),
+        39: .query(TableQuery("t").parameter("x", "#?&$' encode me!")),
     ]
 
-    static func date(_ text: String) -> QueryTerm { QueryTerm(Timestamp(text)!) }
+    static func date(_ text: String) -> TableQuery.Term { TableQuery.Term(Timestamp(text)!) }
 
-    private static func address(_ base: String, _ query: Query) -> String {
+    private static func address(_ base: String, _ query: TableQuery) -> String {
         guard let endpoint = try? Endpoint(base),
             let request = try? Dialect.azureV2.list(table: query.table, query: query, endpoint: endpoint)
         else { return "" }

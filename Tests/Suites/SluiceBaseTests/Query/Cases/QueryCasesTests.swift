@@ -88,7 +88,7 @@ import Testing
             #expect(address.lowercased() == row.expected.lowercased())
         case .refused(let text, let columns):
             let schema = TableSchema("t", columns: columns)
-            #expect(throws: QuerySyntaxError.self) { try QueryExpression(odata: text, for: schema) }
+            #expect(throws: TableQuery.SyntaxError.self) { try QueryExpression(odata: text, for: schema) }
         case .finds(let ids):
             try await find(ids, Self.query(of: row.input))
         case .left: break
@@ -113,24 +113,24 @@ import Testing
             if exactly { return "\(name)=\(value)" }
             switch name {
             case "$filter": return "\(name)=\(try QueryExpression(odata: value).odata(.v4))"
-            case "$orderby": return "\(name)=\(try Query.order(odata: value))"
-            case "$select": return "\(name)=\(try Query.select(odata: value))"
+            case "$orderby": return "\(name)=\(try TableQuery.order(odata: value))"
+            case "$select": return "\(name)=\(try TableQuery.select(odata: value))"
             default: return "\(name)=\(value)"
             }
         }.sorted()
     }
 
     /// The query of a row that is OData itself.
-    private static func query(of input: String) throws -> Query {
-        var query = Query("test")
+    private static func query(of input: String) throws -> TableQuery {
+        var query = TableQuery("test")
         for part in input.split(separator: "&") {
             let value = String(part.drop { $0 != "=" }.dropFirst())
             switch part.prefix(while: { $0 != "=" }) {
             case "$filter": query.filter = try QueryExpression(odata: value)
-            case "$orderby": query.order = try Query.order(odata: value)
+            case "$orderby": query.order = try TableQuery.order(odata: value)
             case "$skip": query.skip = Int(value) ?? 0
             case "$top": query.top = Int(value)
-            case "$select": _ = try Query.select(odata: value)
+            case "$select": _ = try TableQuery.select(odata: value)
             case "$inlinecount": query.includesCount = value == "allpages"
             default: Issue.record("unknown parameter \(part)")
             }
@@ -139,9 +139,9 @@ import Testing
     }
 
     /// In memory and in SQLite, with columns and without.
-    private func find(_ ids: [String], _ query: Query) async throws {
+    private func find(_ ids: [String], _ query: TableQuery) async throws {
         for schema in [nil, QueryCase.schema] {
-            let found = try QueryEvaluator(query, schema: schema).apply(to: QueryCase.records)
+            let found = try TableQuery.Evaluator(query, schema: schema).apply(to: QueryCase.records)
             #expect(found.compactMap { $0["id"]?.string } == ids)
             let store = try SQLiteStore(path: ":memory:")
             if let schema { try await store.define([schema]) }

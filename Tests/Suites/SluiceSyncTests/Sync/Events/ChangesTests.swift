@@ -170,19 +170,19 @@ struct ChangesTests {
         final class Spy: StoreWriter {
             var pages = 0
             func record(_ id: RecordID, in table: String) throws -> JSON? { nil }
-            func records(matching query: Query) throws -> [JSON] { [] }
-            func count(matching query: Query) throws -> Int { 0 }
+            func records(matching query: TableQuery) throws -> [JSON] { [] }
+            func count(matching query: TableQuery) throws -> Int { 0 }
             func tables() throws -> [TableSchema] { [] }
             func redeclare(_ table: TableSchema) throws {}
             func drop(_ table: String) throws {}
             func put(_ record: JSON, in table: String) throws {}
             func put(_ rows: RowPage.Selection, in table: String) throws { pages += 1 }
             func delete(_ ids: [RecordID], from table: String) throws {}
-            func delete(matching query: Query) throws -> Int { 0 }
+            func delete(matching query: TableQuery) throws -> Int { 0 }
         }
         let spy = Spy()
-        let response = Response.json(200, #"[{"id":"1"},{"id":"2"}]"#)
-        let page = try Dialect.azureV2.page(in: response, for: RequestContext(action: .read, table: "todos"))
+        let response = SyncResponse.json(200, #"[{"id":"1"},{"id":"2"}]"#)
+        let page = try Dialect.azureV2.page(in: response, for: SyncRequest.Context(action: .read, table: "todos"))
         for detail in [ChangeDetail.tables, .records] {
             let recorder = ChangeRecorder(spy, detail)
             try recorder.put(RowPage.Selection(page, [0, 1]), in: "todos")

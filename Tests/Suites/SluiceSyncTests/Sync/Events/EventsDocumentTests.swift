@@ -49,7 +49,7 @@ struct EventsDocumentTests {
         let todos = try await context().table("todos")
         let list = List(shown: Recorder())
         let reader = Task {
-            let byText = Query("todos", order: [.init("text")], top: 50)
+            let byText = TableQuery("todos", order: [.init("text")], top: 50)
             for try await update in todos.observe(byText) {
                 list.show(update.records)
             }
@@ -72,7 +72,7 @@ struct EventsDocumentTests {
     @Test("progress")
     func progress() async throws {
         let context = try await context()
-        let result = try await context.pull(Query("todos"), named: "all") { progress in
+        let result = try await context.pull(TableQuery("todos"), named: "all") { progress in
             print(progress.rows, "of", progress.total.map(String.init) ?? "?", progress.bytes, "bytes")
         }
         #expect(result.stored == 1)
@@ -99,7 +99,7 @@ struct EventsDocumentTests {
             }
         }
         while badge.shown.all.isEmpty { await Task.yield() }
-        try await context.pull(Query("todos"))
+        try await context.pull(TableQuery("todos"))
         while badge.shown.all.count < 3 { await Task.yield() }
         #expect(badge.shown.all == ["", "spin", ""])
         reader.cancel()
@@ -116,7 +116,7 @@ struct EventsDocumentTests {
 
         let scheduler = SyncScheduler(
             context,
-            SyncSchedule(pulls: [.init(Query("todos"), named: "all")], interval: .seconds(60)))
+            SyncSchedule(pulls: [.init(TableQuery("todos"), named: "all")], interval: .seconds(60)))
         let syncing = Task { try await scheduler.run() }
 
         let reader = Task {

@@ -15,7 +15,7 @@ struct LiveQueryTests {
         let device = try await Device(kind)
         try await device.todos.insert(["id": "1", "text": "b"])
         try await device.todos.insert(["id": "2", "text": "c"])
-        var updates = device.todos.observe(Query("todos", order: [.init("text")])).makeAsyncIterator()
+        var updates = device.todos.observe(TableQuery("todos", order: [.init("text")])).makeAsyncIterator()
         let first = try #require(try await updates.next())
         #expect(first.records.map { $0["text"] } == ["b", "c"] && first.diff.inserted.count == 2)
 
@@ -52,7 +52,7 @@ struct LiveQueryTests {
     func selection() async throws {
         let device = try await Device(.memory)
         try await device.todos.insert(["id": "1", "text": "milk", "done": false])
-        var updates = device.todos.observe(Query("todos", select: ["text"])).makeAsyncIterator()
+        var updates = device.todos.observe(TableQuery("todos", select: ["text"])).makeAsyncIterator()
         #expect(try await updates.next()?.records == [["id": "1", "text": "milk"]])
     }
 
@@ -79,7 +79,7 @@ struct LiveQueryTests {
     @Test("a query that means nothing throws, and a cancelled reader ends")
     func ends() async throws {
         let device = try await Device(.memory)
-        var broken = device.todos.observe(Query("todos", skip: -1)).makeAsyncIterator()
+        var broken = device.todos.observe(TableQuery("todos", skip: -1)).makeAsyncIterator()
         await #expect(throws: SluiceError.self) { _ = try await broken.next() }
         let reader = Task {
             var count = 0

@@ -15,7 +15,7 @@ struct ProgressTests {
         server.seed("todos", (0..<25).map { ["id": JSON("r\($0)")] })
         let device = try await Device(kind, server: server, pageSize: 10)
         let told = Recorder<SyncProgress>()
-        try await device.context.pull(Query("todos")) { told.add($0) }
+        try await device.context.pull(TableQuery("todos")) { told.add($0) }
         #expect(told.all.map(\.rows) == [10, 20, 25])
         #expect(told.all.allSatisfy { $0.step == .pulling && $0.table == "todos" && $0.total == nil })
         let bytes = told.all.map(\.bytes)

@@ -27,7 +27,7 @@ struct StatusTests {
 
     @Test("while a push runs, a new subscriber is told so first")
     func midst() async throws {
-        let seen = Mutex<SyncPhase?>(nil)
+        let seen = Mutex<SyncProgress.Phase?>(nil)
         let context = Mutex<SyncContext?>(nil)
         let device = try await Device(
             .memory,
@@ -89,7 +89,7 @@ struct StatusTests {
             guard isNoList else { return .none }
             return .answer(.json(200, "{}"))
         }
-        let query = Query("todos")
+        let query = TableQuery("todos")
         _ = try? await device.todos.pull(query)
         #expect(try await device.context.status().phase == .offline)
         isDown.withLock { $0 = false }
@@ -126,7 +126,7 @@ struct StatusTests {
         isDown.withLock { $0 = false }
         try await device.todos.reconcile(named: "all")
         #expect(try await device.context.status().phase == .idle)
-        var told: [SyncPhase?] = []
+        var told: [SyncProgress.Phase?] = []
         for _ in 0..<2 { told.append(await phases.next()) }
         #expect(told == [.pulling, .offline])
     }
@@ -184,10 +184,10 @@ struct StatusTests {
         } else {
             _ = try? await device.context.push()
         }
-        _ = try? await device.context.pull(Query("lists"), named: "all")
+        _ = try? await device.context.pull(TableQuery("lists"), named: "all")
         let phase = try await device.context.status().phase
         #expect(phase != .pushing && phase != .pulling)
-        var last: SyncPhase?
+        var last: SyncProgress.Phase?
         for await event in sequence {
             let hasEnded = last == .pulling
             last = event

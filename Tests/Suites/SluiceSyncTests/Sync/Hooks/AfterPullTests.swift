@@ -9,12 +9,12 @@ import Testing
 
 @Suite("Hooks before pulled rows are stored")
 struct AfterPullTests {
-    private static let open = Query(
+    private static let open = TableQuery(
         "todos", filter: .binary(.eq, .column("open"), .literal(.bool(true))))
 
     private func device(
         _ kind: StoreKind, rows: Int = 5, pageSize: Int = 2,
-        _ decide: @escaping @Sendable (PulledPage) async throws -> [PulledRowDecision]
+        _ decide: @escaping @Sendable (PulledPage) async throws -> [PulledRow.Decision]
     ) async throws -> Device {
         let device = try await Device(
             kind, hooks: [TestHook(hookName: "sieve", pull: decide)], adjust: { $0.pageSize = pageSize })
@@ -49,7 +49,7 @@ struct AfterPullTests {
     @Test("members that a hook sets are stored beside those that came", arguments: StoreKind.allCases)
     func sets(_ kind: StoreKind) async throws {
         let device = try await device(kind) { page in
-            page.rows.map { row -> PulledRowDecision in
+            page.rows.map { row -> PulledRow.Decision in
                 let n = row["n"]?.int ?? 0
                 #expect(row["none"] == nil && row["id"]?.textID == row.id && row.record["n"]?.int == n)
                 if n == 0 { return .set(.object) }
@@ -68,7 +68,7 @@ struct AfterPullTests {
 
     @Test("members that are set and whole records add up along the chain", arguments: StoreKind.allCases)
     func chainOfKinds(_ kind: StoreKind) async throws {
-        func hook(_ name: String, _ decide: @escaping @Sendable (PulledRow) -> PulledRowDecision) -> TestHook {
+        func hook(_ name: String, _ decide: @escaping @Sendable (PulledRow) -> PulledRow.Decision) -> TestHook {
             TestHook(hookName: name, pull: { page in page.rows.map(decide) })
         }
         let device = try await Device(
@@ -202,9 +202,9 @@ struct AfterPullTests {
 
     @Test("what only the server sets cannot be changed, and rows cannot be left out", arguments: StoreKind.allCases)
     func broken(_ kind: StoreKind) async throws {
-        let change = Shared<@Sendable (PulledPage) throws -> [PulledRowDecision]>({ _ in throw HookMishap() })
+        let change = Shared<@Sendable (PulledPage) throws -> [PulledRow.Decision]>({ _ in throw HookMishap() })
         let device = try await device(kind, rows: 3) { page in try change.value(page) }
-        func altering(_ name: String, _ value: JSON) -> @Sendable (PulledPage) throws -> [PulledRowDecision] {
+        func altering(_ name: String, _ value: JSON) -> @Sendable (PulledPage) throws -> [PulledRow.Decision] {
             { page in
                 page.rows.map { row in
                     var record = row.record
@@ -214,7 +214,7 @@ struct AfterPullTests {
             }
         }
         let deep = (0..<JSON.maximumDepth).reduce(JSON(1)) { inner, _ in [inner] }
-        let wrong: [@Sendable (PulledPage) throws -> [PulledRowDecision]] = [
+        let wrong: [@Sendable (PulledPage) throws -> [PulledRow.Decision]] = [
             { _ in throw HookMishap() }, { _ in [] }, { $0.rows.map { _ in .change("text") } },
             { $0.rows.map { _ in .set(["id": "z"]) } }, { $0.rows.map { _ in .set(["version": "z"]) } },
             { $0.rows.map { _ in .set([1]) } }, { $0.rows.map { _ in .set(["n": deep]) } },

@@ -90,7 +90,8 @@ struct BeforeEnqueueTests {
             hookName: "strict",
             enqueue: { change in
                 change.record?["title"] == nil
-                    ? .reject(EnqueueRefusal("no title", code: "E7", fields: ["title": "is missing"])) : .accept
+                    ? .reject(EnqueueDecision.Refusal("no title", code: "E7", fields: ["title": "is missing"]))
+                    : .accept
             })
         let device = try await Device(kind, hooks: [hook])
         let error = await #expect(throws: SluiceError.self) { try await device.todos.insert(["id": "a"]) }

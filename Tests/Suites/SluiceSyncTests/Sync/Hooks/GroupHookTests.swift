@@ -61,7 +61,7 @@ struct GroupHookTests {
         let hook = TestHook(enqueue: { change in
             if change.recordID != "b" { return .accept }
             if fails.value { throw HookMishap() }
-            return .reject(EnqueueRefusal("not b"))
+            return .reject(EnqueueDecision.Refusal("not b"))
         })
         let device = try await Device(kind, hooks: [hook], batchSize: 10)
         for (isFailure, code) in [(false, SluiceError.Code.refusedByHook), (true, .hookFailed)] {

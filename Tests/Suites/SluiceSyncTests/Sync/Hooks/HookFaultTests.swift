@@ -29,8 +29,9 @@ struct HookFaultTests {
             self.operationID = operationID
             (operations, rows, cursors) = try await store.read { reader in
                 (
-                    try QueueReader(reader).all(), try reader.records(matching: Query("todos", order: [.init("id")])),
-                    try reader.records(matching: Query(Cursor.schema.name))
+                    try QueueReader(reader).all(),
+                    try reader.records(matching: TableQuery("todos", order: [.init("id")])),
+                    try reader.records(matching: TableQuery(Cursor.schema.name))
                 )
             }
         }

@@ -12,8 +12,8 @@ struct TestHook: SyncHook {
     var table: String?
     var enqueue: (@Sendable (EnqueuedChange) async throws -> EnqueueDecision)?
     var push: (@Sendable (TableOperation, JSON?) async throws -> BeforePushDecision)?
-    var error: (@Sendable (PushFailure) async throws -> PushErrorDecision)?
-    var pull: (@Sendable (PulledPage) async throws -> [PulledRowDecision])?
+    var error: (@Sendable (PushResult.Failure) async throws -> PushErrorDecision)?
+    var pull: (@Sendable (PulledPage) async throws -> [PulledRow.Decision])?
 
     func wants(_ point: HookPoint, table: String) -> Bool {
         guard self.table == nil || self.table == table else { return false }
@@ -31,8 +31,10 @@ struct TestHook: SyncHook {
     func beforePush(_ operation: TableOperation, record: JSON?) async throws -> BeforePushDecision {
         try await push?(operation, record) ?? .send
     }
-    func onPushError(_ failure: PushFailure) async throws -> PushErrorDecision { try await error?(failure) ?? .next }
-    func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+    func onPushError(_ failure: PushResult.Failure) async throws -> PushErrorDecision {
+        try await error?(failure) ?? .next
+    }
+    func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision] {
         try await pull?(page) ?? page.rows.map { _ in .keep }
     }
 }
@@ -74,6 +76,6 @@ extension Device {
 
     /// The operation on that record.
     func operation(_ id: String) async throws -> TableOperation? {
-        try await context.queue.operations(QueueFilter(recordID: RecordID(id))).first
+        try await context.queue.operations(TableOperation.Filter(recordID: RecordID(id))).first
     }
 }

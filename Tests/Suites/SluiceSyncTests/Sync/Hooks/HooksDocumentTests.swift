@@ -24,7 +24,7 @@ struct HooksDocumentTests {
             func beforeEnqueue(_ change: EnqueuedChange) async throws -> EnqueueDecision {
                 guard var record = change.record, change.kind != .undelete else { return .accept }
                 guard let title = record["title"]?.string, !title.isEmpty else {
-                    return .reject(EnqueueRefusal("a todo has a title", fields: ["title": "is missing"]))
+                    return .reject(EnqueueDecision.Refusal("a todo has a title", fields: ["title": "is missing"]))
                 }
                 record["length"] = JSON(title.count)
                 return .change(record)
@@ -50,7 +50,7 @@ struct HooksDocumentTests {
 
             func wants(_ point: HookPoint, table: String) -> Bool { point == .afterPull && table == "todos" }
 
-            func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+            func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision] {
                 page.rows.map { row in
                     if row["draft"] == true { return .drop(reason: "a draft") }
                     return .set(["title": JSON(row["title"]?.string?.uppercased() ?? "")])
@@ -64,7 +64,7 @@ struct HooksDocumentTests {
         var options = SyncOptions()
         options.hooks = [WithoutDrafts()]
         let context = try await SyncContext(client: client, store: MemoryStore(), options: options)
-        let result = try await context.pull(Query("todos"), named: "all")
+        let result = try await context.pull(TableQuery("todos"), named: "all")
         #expect(result.stored == 1 && result.dropped == 1)
         #expect(try await context.table("todos").records().map { $0["title"] } == ["MILK"])
     }

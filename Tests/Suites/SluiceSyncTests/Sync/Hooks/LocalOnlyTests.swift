@@ -148,7 +148,7 @@ struct LocalOnlyTests {
         for byName in [false, true] {
             let keeps = Shared(true)
             let device = try await device(kind, keeps)
-            let others = Query("todos", filter: try QueryExpression(odata: "n eq 1"))
+            let others = TableQuery("todos", filter: try QueryExpression(odata: "n eq 1"))
             try await device.todos.insert(["id": "b", "n": 5])
             if byName {
                 try await device.todos.pull(others, named: "few")
@@ -173,7 +173,7 @@ struct LocalOnlyTests {
         for filter in [nil, try QueryExpression(odata: "n eq 5")] {
             let device = try await device(kind)
             try await device.todos.insert(["id": "b", "n": 5])
-            #expect(try await device.todos.purge(Query("todos", filter: filter)) == (filter == nil ? 2 : 1))
+            #expect(try await device.todos.purge(TableQuery("todos", filter: filter)) == (filter == nil ? 2 : 1))
             #expect(try await device.local("b") == nil)
             #expect(try await device.states() == 0)
         }

@@ -12,7 +12,7 @@ struct PushErrorHookTests {
     /// A device with an update of a, whose writes the server answers so, and a hook that decides so.
     private func device(
         _ kind: StoreKind, _ fault: Shared<ModelServer.Fault>, maximumAttempts: Int = 10,
-        _ decide: @escaping @Sendable (PushFailure) async throws -> PushErrorDecision
+        _ decide: @escaping @Sendable (PushResult.Failure) async throws -> PushErrorDecision
     ) async throws -> Device {
         let hook = TestHook(hookName: "medic", error: decide)
         let device = try await Device(kind, hooks: [hook], maximumAttempts: maximumAttempts)
@@ -28,7 +28,7 @@ struct PushErrorHookTests {
 
     @Test("a hook sees what the server said", arguments: StoreKind.allCases)
     func sees(_ kind: StoreKind) async throws {
-        let seen = Shared<[PushFailure]>([])
+        let seen = Shared<[PushResult.Failure]>([])
         let fault = Shared(Self.refusal)
         let device = try await device(kind, fault) { failure in
             seen.change { $0.append(failure) }

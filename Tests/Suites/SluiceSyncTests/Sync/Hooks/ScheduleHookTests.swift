@@ -44,11 +44,11 @@ struct ScheduleHookTests {
             scheduler = SyncScheduler(
                 context,
                 SyncSchedule(
-                    pulls: [.init(Query("todos"), named: "all"), .init(Query("notes"), named: "all")],
+                    pulls: [.init(TableQuery("todos"), named: "all"), .init(TableQuery("notes"), named: "all")],
                     interval: .seconds(100), spread: .zero))
         }
 
-        func running(_ body: (inout SyncEvents<ScheduledRun>.AsyncIterator) async throws -> Void) async throws {
+        func running(_ body: (inout SyncEvents<SyncScheduler.Run>.AsyncIterator) async throws -> Void) async throws {
             var runs = scheduler.runs.makeAsyncIterator()
             let task = Task { [scheduler] in try await scheduler.run() }
             defer { task.cancel() }

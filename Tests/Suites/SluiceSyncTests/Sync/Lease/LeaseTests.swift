@@ -33,7 +33,7 @@ struct LeaseTests {
         }
 
         /// Holds up the first request that `isHeld` picks until the gate is opened, and says when it has come.
-        func holdUp(_ isHeld: @escaping @Sendable (Request) -> Bool) {
+        func holdUp(_ isHeld: @escaping @Sendable (SyncRequest) -> Bool) {
             server.onRequest { [gate] request in
                 if isHeld(request), gate.claim() { await gate.wait() }
                 return .none
@@ -62,8 +62,9 @@ struct LeaseTests {
         await pair.gate.reached()
         let id = try #require(await pair.two.queue.operations().first?.id)
         for attempt: @Sendable () async throws -> Void in [
-            { _ = try await pair.two.push() }, { _ = try await pair.two.pull(Query("other")) },
-            { _ = try await pair.two.purge(Query("todos"), force: true) }, { try await pair.two.queue.discard(id) },
+            { _ = try await pair.two.push() }, { _ = try await pair.two.pull(TableQuery("other")) },
+            { _ = try await pair.two.purge(TableQuery("todos"), force: true) },
+            { try await pair.two.queue.discard(id) },
         ] {
             let error = await #expect(throws: SluiceError.self) { try await attempt() }
             #expect(error?.code == .storeBusy)
@@ -111,7 +112,7 @@ struct LeaseTests {
         try await pair.todos.insert(["id": "a"])
         pair.server.onRequest { _ in .loseAnswer }
         #expect(try await pair.one.push().end == .network)
-        await #expect(throws: SluiceError.self) { try await pair.one.pull(Query("other")) }
+        await #expect(throws: SluiceError.self) { try await pair.one.pull(TableQuery("other")) }
         pair.server.onRequest(nil)
         #expect(try await pair.two.push().isClean)
     }
@@ -175,7 +176,7 @@ struct LeaseTests {
         try await pair.todos.insert(["id": "a", "n": 1])
         pair.server.seed("other", [["id": "x"]])
         pair.holdUp { $0.head.method == .get }
-        async let pull = pair.one.pull(Query("other"))
+        async let pull = pair.one.pull(TableQuery("other"))
         await pair.gate.reached()
         try FileManager.default.removeItem(atPath: folder.file + "-lease")
         #expect(try await pair.two.push().isClean)
@@ -186,7 +187,7 @@ struct LeaseTests {
         } catch {
             #expect((error as? SluiceError)?.code == .storeLeaseLost)
         }
-        #expect(try await pair.one.pull(Query("other")).stored == 1)
+        #expect(try await pair.one.pull(TableQuery("other")).stored == 1)
     }
 
     @Test("a lease that was broken does not end its successor's when it is released")

@@ -200,7 +200,8 @@ struct MigrationTests {
         #expect(try await device.local("1") == ["id": "1", "n": 12, "text": "edited"])
         #expect(try await device.local("2")?["n"] == "many")
         #expect(try await device.local("3")?["n"] == .null)
-        #expect(try await device.todos.count(matching: Query("todos", filter: QueryExpression(odata: "n gt 11"))) == 1)
+        #expect(
+            try await device.todos.count(matching: TableQuery("todos", filter: QueryExpression(odata: "n gt 11"))) == 1)
         _ = try await device.context.push()
         #expect(device.remote("1") == ["id": "1", "n": "12", "text": "edited"], "only what was changed is sent")
     }

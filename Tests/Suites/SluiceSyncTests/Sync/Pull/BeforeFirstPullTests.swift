@@ -10,17 +10,17 @@ import Testing
 
 @Suite("Rows that came before their query's first pull has ended, and leave before the next begins")
 struct BeforeFirstPullTests {
-    private func device(_ kind: StoreKind, _ server: ServerKind) async throws -> (Device, Query) {
+    private func device(_ kind: StoreKind, _ server: ServerKind) async throws -> (Device, TableQuery) {
         let device = try await Device(kind, server: server.make(pageSize: 20))
         device.server.seed("todos", (0..<10).map { ["id": JSON("r\($0)"), "n": JSON($0)] })
-        let query = Query("todos", filter: try QueryExpression(odata: "n lt 6"))
+        let query = TableQuery("todos", filter: try QueryExpression(odata: "n lt 6"))
         device.server.onRequest { _ in .answer(.model(500, nil)) }
         await #expect(throws: SluiceError.self) { try await device.todos.pull(query, named: "q") }
         device.server.onRequest(nil)
         return (device, query)
     }
 
-    private func checkLeft(_ device: Device, _ query: Query) async throws {
+    private func checkLeft(_ device: Device, _ query: TableQuery) async throws {
         device.server.seed("todos", [["id": "r1", "n": 99]])
         device.server.hardDelete("todos", "r2")
         try await device.todos.pull(query, named: "q")
@@ -70,14 +70,14 @@ struct BeforeFirstPullTests {
         }
         let client = try reader.context.requireClient()
         var driver = PullDriver(
-            client: client, store: store, options: reader.context.options, query: isOfAll ? Query("todos") : query,
+            client: client, store: store, options: reader.context.options, query: isOfAll ? TableQuery("todos") : query,
             owner: reader.context.owner(of: "todos", named: "q", client))
         await #expect(throws: SluiceError.self) { try await driver.run() }
         #expect(try await other.local("r1") != nil)
         writer.server.onRequest(nil)
         writer.server.seed("todos", isOfAll ? [] : [["id": "r1", "n": 99]])
         writer.server.hardDelete("todos", isOfAll ? "r1" : "r2")
-        try await other.todos.pull(isOfAll ? Query("todos") : query, named: "q")
+        try await other.todos.pull(isOfAll ? TableQuery("todos") : query, named: "q")
         let left: [Int64] = isOfAll ? [0, 2, 3, 4, 5, 6, 7, 8, 9] : [0, 3, 4, 5]
         let here = try await other.todos.records()
         #expect(here.compactMap { $0["n"]?.int }.sorted() == left, "\(here)")

@@ -11,10 +11,11 @@ import Testing
 @Suite("Rows that leave their query while a change of theirs waits")
 struct LeftWhileWaitingTests {
     /// The rows r0 to r9, those below 6 held under the name `low`, or all under `all`.
-    private func device(_ kind: StoreKind, _ server: ServerKind, low: Bool = true) async throws -> (Device, Query) {
+    private func device(_ kind: StoreKind, _ server: ServerKind, low: Bool = true) async throws -> (Device, TableQuery)
+    {
         let device = try await Device(kind, server: server.make(pageSize: 20))
         device.server.seed("todos", (0..<10).map { ["id": JSON("r\($0)"), "n": JSON($0)] })
-        let query = Query("todos", filter: low ? try QueryExpression(odata: "n lt 6") : nil)
+        let query = TableQuery("todos", filter: low ? try QueryExpression(odata: "n lt 6") : nil)
         try await device.todos.pull(query, named: "q")
         return (device, query)
     }
@@ -154,7 +155,7 @@ struct LeftWhileWaitingTests {
     @Test("a purge of other rows does not hide that a row left before the next pull", arguments: ServerKind.sorting)
     func purgedOthers(_ server: ServerKind) async throws {
         let (device, query) = try await device(.memory, server)
-        try await device.todos.purge(Query("todos", filter: try QueryExpression(odata: "n eq 0")))
+        try await device.todos.purge(TableQuery("todos", filter: try QueryExpression(odata: "n eq 0")))
         device.server.seed("todos", [["id": "r1", "n": 99]])
         device.server.hardDelete("todos", "r2")
         try await device.todos.pull(query, named: "q")

@@ -154,7 +154,7 @@ struct LostRowsTests {
     func leavesQuery(_ server: ServerKind) async throws {
         let device = try await Device(.memory, server: server.make(pageSize: 4))
         device.server.seed("todos", rows(6))
-        let few = Query("todos", filter: try QueryExpression(odata: "n lt 100"))
+        let few = TableQuery("todos", filter: try QueryExpression(odata: "n lt 100"))
         try await device.todos.pull(few, named: "few")
         device.server.seed("todos", [["id": "r1003", "n": 500]])
         let result = try await device.todos.pull(few, named: "few")
@@ -185,7 +185,9 @@ struct LostRowsTests {
     func changedQuery() async throws {
         let device = try await Device(.memory)
         device.server.seed("todos", rows(20))
-        func query(_ text: String) throws -> Query { Query("todos", filter: try QueryExpression(odata: text)) }
+        func query(_ text: String) throws -> TableQuery {
+            TableQuery("todos", filter: try QueryExpression(odata: text))
+        }
         try await device.todos.pull(try query("n ge 10"), named: "mine")
         try await device.todos.pull(try query("n lt 12"), named: "mine")
         let numbers = try await device.todos.records().compactMap { $0["n"]?.int }
@@ -197,7 +199,7 @@ struct LostRowsTests {
         let device = try await Device(.memory, server: server.make(pageSize: 4))
         device.server.seed("todos", rows(10))
         try await device.todos.pull(named: "all")
-        try await device.todos.purge(Query("todos", filter: try QueryExpression(odata: "n gt 4")))
+        try await device.todos.purge(TableQuery("todos", filter: try QueryExpression(odata: "n gt 4")))
         try await device.todos.pull(named: "all")
         #expect(try await device.todos.count() == 10)
         try await device.todos.purge(named: "all")

@@ -25,7 +25,7 @@ struct LyingListTests {
         let rows = device.server.rows("todos")
         device.server.onRequest { request in
             guard let query = try? ModelCall(request).query(),
-                let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
+                let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
             else { return .none }
             var matching = rows.values.filter { evaluator.matches(seen($0)) }.sorted { left, right in
                 let (one, other) = (left["updatedAt"]?.string ?? "", right["updatedAt"]?.string ?? "")
@@ -62,7 +62,7 @@ struct LyingListTests {
         let all = device.server.rows("todos").values.sorted { $0["id"]!.string! < $1["id"]!.string! }
         device.server.onRequest { request in
             guard request.head.method == .get, let query = try? ModelCall(request).query(),
-                let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
+                let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
             else { return .none }
             var matching = all.filter { evaluator.matches($0) }
             if query.order.last?.descending == true { matching.reverse() }

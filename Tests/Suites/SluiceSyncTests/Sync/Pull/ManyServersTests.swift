@@ -13,8 +13,8 @@ struct ManyServersTests {
     /// Whose the second device is, on the store of the first.
     enum Other: String, CaseIterable { case server, user }
 
-    private static var low: Query {
-        Query("todos", filter: .binary(.lt, .column("n"), .literal(.number(JSONNumber(2)))))
+    private static var low: TableQuery {
+        TableQuery("todos", filter: .binary(.lt, .column("n"), .literal(.number(JSON.Number(2)))))
     }
 
     private static func rows(_ prefix: String, _ count: Int = 4, from n: Int = 0) -> [JSON] {
@@ -62,12 +62,12 @@ struct ManyServersTests {
 
     @Test("rows that a purge takes from another server's query too come back there", arguments: StoreKind.allCases)
     func purgeOfShared(_ kind: StoreKind) async throws {
-        for filter in [nil, QueryExpression.binary(.eq, .column("n"), .literal(.number(JSONNumber(0))))] {
+        for filter in [nil, QueryExpression.binary(.eq, .column("n"), .literal(.number(JSON.Number(0))))] {
             let (first, second) = try await devices(kind)
             for device in [first, second] { device.server.seed("todos", Self.rows("r")) }
             try await second.todos.pull(Self.low, named: "low")
             try await first.todos.pull(Self.low, named: "low")
-            let removed = try await second.todos.purge(Query("todos", filter: filter), named: "low")
+            let removed = try await second.todos.purge(TableQuery("todos", filter: filter), named: "low")
             #expect(removed == (filter == nil ? 2 : 1))
             try await first.todos.pull(Self.low, named: "low")
             #expect(try await ids(first) == ["r0", "r1"])
@@ -79,12 +79,12 @@ struct ManyServersTests {
         let (first, second) = try await devices(kind)
         first.server.seed("todos", Self.rows("a"))
         second.server.seed("todos", Self.rows("b"))
-        let zero = Query("todos", filter: .binary(.eq, .column("n"), .literal(.number(JSONNumber(0)))))
+        let zero = TableQuery("todos", filter: .binary(.eq, .column("n"), .literal(.number(JSON.Number(0)))))
         try await first.todos.pull(Self.low, named: "low")
         try await second.todos.pull(Self.low, named: "low")
         try await second.todos.pull(zero, named: "zero")
         let local = try await SyncContext(store: first.store)
-        #expect(try await local.purge(Query("todos"), named: "low") == 3)
+        #expect(try await local.purge(TableQuery("todos"), named: "low") == 3)
         #expect(try await ids(first) == ["b0"], "another query holds it")
         #expect(try await cursors(first).map(\.owner.name) == ["zero"])
     }
@@ -104,10 +104,10 @@ struct ManyServersTests {
     func otherWire(_ server: ServerKind, _ isOfAll: Bool) async throws {
         let old = try await Device(.memory, server: server.make(pageSize: 2))
         let new = try await Device(.memory, server: old.server, store: old.store, dialect: Self.otherWire)
-        let query = isOfAll ? Query("todos") : Self.low
+        let query = isOfAll ? TableQuery("todos") : Self.low
         old.server.seed("todos", Self.rows("r", 2, from: -2))
         try await old.todos.pull(query, named: "q")
-        try await old.todos.pull(Query("todos", filter: try QueryExpression(odata: "n eq 1")), named: "one")
+        try await old.todos.pull(TableQuery("todos", filter: try QueryExpression(odata: "n eq 1")), named: "one")
         old.server.hardDelete("todos", "r0")
         old.server.hardDelete("todos", "r1")
         let asked = Shared(0)
@@ -150,7 +150,7 @@ struct ManyServersTests {
         try await new.todos.pull(Self.low, named: "q")
         #expect(try await ids(new) == ["r0", "r1"])
         #expect(try await cursors(new).count == 1)
-        #expect(try await new.store.read { try $0.count(matching: Query(Membership.schema.name)) } == 2)
+        #expect(try await new.store.read { try $0.count(matching: TableQuery(Membership.schema.name)) } == 2)
     }
 
     // MARK: There and back
@@ -161,15 +161,15 @@ struct ManyServersTests {
     func thereAndBack(_ server: ServerKind, _ other: Other) async throws {
         for names in [("all", "all"), ("all", nil), ("low", "all"), ("low", "low")] as [(String, String?)] {
             let (first, second) = try await devices(.memory, server, other)
-            let query = names.0 == "low" ? Self.low : Query("todos")
+            let query = names.0 == "low" ? Self.low : TableQuery("todos")
             first.server.seed("todos", Self.rows("r"))
             second.server.seed(
                 "todos", [["id": "r0", "n": 1, "by": "second"], ["id": "x", "n": 1], ["id": "r1", "n": 1]])
             try await first.todos.pull(query, named: names.0)
             let own = try await first.todos.records()
-            try await second.todos.pull(names.1 == "low" ? Self.low : Query("todos"), named: names.1)
+            try await second.todos.pull(names.1 == "low" ? Self.low : TableQuery("todos"), named: names.1)
             second.server.softDelete("todos", "r1")
-            try await second.todos.pull(names.1 == "low" ? Self.low : Query("todos"), named: names.1)
+            try await second.todos.pull(names.1 == "low" ? Self.low : TableQuery("todos"), named: names.1)
             #expect(try await first.local("r0")?["by"] == "second")
             #expect(try await first.local("r1") == nil)
             try await first.todos.pull(query, named: names.0)
@@ -196,7 +196,7 @@ struct ManyServersTests {
         await #expect(throws: SluiceError.self) { try await second.todos.pull(named: "all") }
         second.server.onRequest(nil)
         second.server.seed("lists", [["id": "l"]])
-        try await second.context.pull(Query("lists"), named: "all")
+        try await second.context.pull(TableQuery("lists"), named: "all")
         #expect(try await cursors(first).filter { $0.owner.endpoint == "http://model.test" } == before)
     }
 

@@ -10,7 +10,9 @@ import Testing
 
 @Suite("Membership: a row stays while a query holds it")
 struct MembershipTests {
-    private func query(_ text: String) throws -> Query { Query("todos", filter: try QueryExpression(odata: text)) }
+    private func query(_ text: String) throws -> TableQuery {
+        TableQuery("todos", filter: try QueryExpression(odata: text))
+    }
 
     private func device(_ kind: StoreKind, _ server: ServerKind = .sorted) async throws -> Device {
         let device = try await Device(kind, server: server.make(pageSize: 4))
@@ -79,7 +81,7 @@ struct MembershipTests {
         try await device.todos.pull(named: "all")
         #expect(try await device.local("r2")?["n"] == 102)
         #expect(try await device.todos.purge(named: "low") == 0)
-        #expect(try await device.store.read { try $0.count(matching: Query(Membership.schema.name)) } == 0)
+        #expect(try await device.store.read { try $0.count(matching: TableQuery(Membership.schema.name)) } == 0)
         #expect(try await device.todos.purge(named: "all") == 10)
     }
 
@@ -94,7 +96,7 @@ struct MembershipTests {
         #expect(try await device.todos.reconcile(named: "all").removed == 1)
         #expect(try await device.local("r1") == nil)
         #expect(try await device.todos.purge(named: "low") == 0, "and no query remembers it")
-        let held = try await device.store.read { try $0.count(matching: Query(Membership.schema.name)) }
+        let held = try await device.store.read { try $0.count(matching: TableQuery(Membership.schema.name)) }
         #expect(held == 0)
     }
 
@@ -165,7 +167,7 @@ struct MembershipTests {
     @Test("parameters for the server are part of the query")
     func parameters() async throws {
         let device = try await device(.memory)
-        var query = Query("todos", parameters: [.init("view", "one")])
+        var query = TableQuery("todos", parameters: [.init("view", "one")])
         try await device.todos.pull(query, named: "mine")
         query.parameters = [.init("view", "two")]
         device.server.clearLog()
@@ -177,8 +179,8 @@ struct MembershipTests {
         let device = try await device(kind)
         for name in ["low", "lower"] { try await device.todos.pull(query("n lt 6"), named: name) }
         device.server.seed("todos", [["id": "r1", "n": 99]])
-        try await device.todos.purge(Query("todos", filter: QueryExpression(odata: "id eq 'r1'")))
-        let held = try await device.store.read { try $0.records(matching: Query(Membership.schema.name)) }
+        try await device.todos.purge(TableQuery("todos", filter: QueryExpression(odata: "id eq 'r1'")))
+        let held = try await device.store.read { try $0.records(matching: TableQuery(Membership.schema.name)) }
         #expect(held.count == 10 && !held.contains { $0["id"]?.string?.hasSuffix("/r1") ?? true })
     }
 

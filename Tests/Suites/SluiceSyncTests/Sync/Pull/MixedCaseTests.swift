@@ -41,7 +41,7 @@ struct MixedCaseTests {
     }
 
     private func pull(_ server: Server) -> Set<RecordID> {
-        var session = FullPullSession(query: Query("todos"), pageSize: 20)
+        var session = FullPullSession(query: TableQuery("todos"), pageSize: 20)
         var effect = session.handle(.began)
         var (stored, page): (Set<RecordID>, PullPage) = ([], PullPage(rows: []))
         for _ in 0..<10_000 {

@@ -18,7 +18,7 @@ struct NoOrderTests {
         let generator = Shared(SeededGenerator(seed: 7))
         server.onRequest { request in
             guard let query = try? ModelCall(request).query(),
-                let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
+                let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
             else { return .none }
             var matching = evaluator.apply(to: Array(rows.values))
             matching.sort { ($0["id"]?.string ?? "") < ($1["id"]?.string ?? "") }

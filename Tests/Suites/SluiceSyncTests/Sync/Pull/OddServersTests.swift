@@ -13,7 +13,7 @@ struct OddServersTests {
         ["id": JSON(id), "version": JSON(version), "updatedAt": JSON(time)]
     }
 
-    private func device(_ answer: @escaping @Sendable (Query) -> [JSON]) async throws -> Device {
+    private func device(_ answer: @escaping @Sendable (TableQuery) -> [JSON]) async throws -> Device {
         let device = try await Device(.memory, pageSize: 50)
         device.server.onRequest { request in
             guard let query = try? ModelCall(request).query() else { return .answer(.model(400, nil)) }
@@ -24,9 +24,11 @@ struct OddServersTests {
 
     /// The rows that match, as the query wants them sorted and cut.
     private static func page(
-        _ rows: [JSON], _ query: Query, most: Int = 50, by key: (JSON) -> String
+        _ rows: [JSON], _ query: TableQuery, most: Int = 50, by key: (JSON) -> String
     ) -> [JSON] {
-        guard let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil) else { return [] }
+        guard let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil) else {
+            return []
+        }
         let isDescending = query.order.first?.descending ?? false
         let sorted = evaluator.apply(to: rows).sorted { (key($0) < key($1)) != isDescending }
         return Array(sorted.dropFirst(query.skip).prefix(min(most, query.top ?? most)))

@@ -13,9 +13,9 @@ struct PageSizeTests {
     /// A server of which some answers do not arrive.
     private struct Judged: Transport {
         let server: ModelServer
-        let judge: @Sendable (Query, Response) throws -> Response
+        let judge: @Sendable (TableQuery, SyncResponse) throws -> SyncResponse
 
-        func send(_ request: Request) async throws -> Response {
+        func send(_ request: SyncRequest) async throws -> SyncResponse {
             let response = try await server.send(request)
             let call = ModelCall(request)
             guard request.head.method == .get, var query = try? call.query() else { return response }
@@ -27,7 +27,7 @@ struct PageSizeTests {
     /// A device whose server has forty rows.
     private func device(
         _ kind: StoreKind = .memory, tokens: Bool = false,
-        _ judge: @escaping @Sendable (Query, Response) throws -> Response
+        _ judge: @escaping @Sendable (TableQuery, SyncResponse) throws -> SyncResponse
     ) async throws -> Device {
         let server = (tokens ? ServerKind.tokens : .sorted).make(pageSize: 1000)
         server.seed("todos", (0..<40).map { ["id": JSON("r\(10 + $0)"), "n": JSON($0)] })

@@ -32,7 +32,7 @@ struct PullGradeTests {
     func expired(_ kind: StoreKind) async throws {
         let device = try await Device(kind, server: ServerKind.tokens.make(pageSize: 4))
         device.server.seed("todos", rows(10))
-        let few = Query("todos", filter: try QueryExpression(odata: "n lt 8"))
+        let few = TableQuery("todos", filter: try QueryExpression(odata: "n lt 8"))
         try await device.todos.pull(few, named: "few")
         device.server.hardDelete("todos", "r1001")
         device.server.seed("todos", [["id": "r1002", "n": 99], ["id": "r1009", "n": 1]])

@@ -97,10 +97,10 @@ struct PullLimitTests {
         model.onRequest { request in
             let call = ModelCall(request)
             guard let query = try? call.query(),
-                let evaluator = try? QueryEvaluator(
-                    Query("", filter: query.filter, order: query.order, skip: query.skip, top: 5), schema: nil)
+                let evaluator = try? TableQuery.Evaluator(
+                    TableQuery("", filter: query.filter, order: query.order, skip: query.skip, top: 5), schema: nil)
             else { return .none }
-            var response = Response.model(200, JSON(evaluator.apply(to: rows.value)))
+            var response = SyncResponse.model(200, JSON(evaluator.apply(to: rows.value)))
             if hasClock { response.head.headerFields[.date] = "Tue, 14 Nov 2023 22:00:00 GMT" }
             return .answer(response)
         }
@@ -120,7 +120,7 @@ struct PullLimitTests {
         let count = Counter()
         device.server.onRequest { _ in
             let number = count.next()
-            var response = Response.model(200, [["id": JSON("r\(number % 4)"), "version": JSON("\(number)")]])
+            var response = SyncResponse.model(200, [["id": JSON("r\(number % 4)"), "version": JSON("\(number)")]])
             if let name = HTTPField.Name("X-Sluice-Delta-Token") {
                 response.head.headerFields[name] = "t\(number % period)"
             }
@@ -190,10 +190,10 @@ struct PullLimitTests {
         let model = device.server
         model.onRequest { request in
             guard let query = try? ModelCall(request).query(),
-                let evaluator = try? QueryEvaluator(
-                    Query("", filter: query.filter, order: query.order, skip: query.skip, top: 50), schema: nil)
+                let evaluator = try? TableQuery.Evaluator(
+                    TableQuery("", filter: query.filter, order: query.order, skip: query.skip, top: 50), schema: nil)
             else { return .none }
-            var response = Response.model(200, JSON(evaluator.apply(to: Array(model.rows("todos").values))))
+            var response = SyncResponse.model(200, JSON(evaluator.apply(to: Array(model.rows("todos").values))))
             response.head.headerFields[.date] = date
             return .answer(response)
         }

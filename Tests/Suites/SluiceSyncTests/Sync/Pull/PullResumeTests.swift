@@ -100,7 +100,7 @@ struct PullResumeTests {
         let store = MemoryStore()
         let device = try await Device(.memory, server: server, store: store)
         try await device.todos.pull(named: "mine")
-        let few = Query("todos", filter: try QueryExpression(odata: "n lt 5"))
+        let few = TableQuery("todos", filter: try QueryExpression(odata: "n lt 5"))
         let count = Counter()
         server.onRequest { _ in count.next() >= number ? .loseRequest : .none }
         _ = try? await device.todos.pull(few, named: "mine")

@@ -59,8 +59,8 @@ final class FailingStore: LocalStore {
         let unwritable: String?
 
         func record(_ id: RecordID, in table: String) throws -> JSON? { try inner.record(id, in: table) }
-        func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
-        func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
+        func records(matching query: TableQuery) throws -> [JSON] { try inner.records(matching: query) }
+        func count(matching query: TableQuery) throws -> Int { try inner.count(matching: query) }
         func tables() throws -> [TableSchema] { try inner.tables() }
         func redeclare(_ table: TableSchema) throws { try inner.redeclare(table) }
         func drop(_ table: String) throws { try inner.drop(table) }
@@ -71,7 +71,7 @@ final class FailingStore: LocalStore {
             try inner.put(record, in: table)
         }
         func delete(_ ids: [RecordID], from table: String) throws { try inner.delete(ids, from: table) }
-        func delete(matching query: Query) throws -> Int { try inner.delete(matching: query) }
+        func delete(matching query: TableQuery) throws -> Int { try inner.delete(matching: query) }
     }
 }
 
@@ -84,7 +84,7 @@ final class SlowTransport: Transport {
 
     func afterFirstAnswer(_ body: @escaping @Sendable () async -> Void) { self.body.withLock { $0 = body } }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         let response = try await inner.send(request)
         let body = body.withLock { body in
             defer { body = nil }

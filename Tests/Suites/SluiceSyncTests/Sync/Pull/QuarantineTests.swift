@@ -22,7 +22,7 @@ struct QuarantineTests {
                 && !path.contains("$skip") && !path.contains("id eq")
             let isLast = path.contains("$orderby=id desc")
             let body = isLast ? #"[{"id":"c","version":"1"},{"id":"a","version":"1"}]"# : isFirst ? text.value : "[]"
-            return .answer(Response(HTTPResponse(status: .ok), body: Body(bytes: Array(body.utf8))))
+            return .answer(SyncResponse(HTTPResponse(status: .ok), body: MessageBody(bytes: Array(body.utf8))))
         }
         return (device, text)
     }
@@ -67,8 +67,8 @@ struct QuarantineTests {
         "a row that nests too deep stops nothing, whether or not a filter has read the page as a document",
         arguments: [(63, true), (64, false), (65, false), (100, false)], [false, true])
     func deep(_ row: (levels: Int, isStored: Bool), _ readsDocument: Bool) async throws {
-        struct Reader: Filter {
-            func handle(_ request: Request, next: Next) async throws -> Response {
+        struct Reader: RequestFilter {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 let response = try await next(request)
                 _ = try response.body.json
                 return response
@@ -81,8 +81,9 @@ struct QuarantineTests {
             let asked = Counter()
             server.onRequest { _ in
                 .answer(
-                    Response(
-                        HTTPResponse(status: .ok), body: Body(bytes: Array((asked.next() == 1 ? text : "[]").utf8))))
+                    SyncResponse(
+                        HTTPResponse(status: .ok),
+                        body: MessageBody(bytes: Array((asked.next() == 1 ? text : "[]").utf8))))
             }
             let device = try await Device(.sqlite, server: server, filters: readsDocument ? [Reader()] : [])
             let result = try await device.todos.pull(named: "all")
@@ -132,7 +133,7 @@ struct QuarantineTests {
             device.server.onRequest { request in
                 let call = ModelCall(request)
                 let query = try? call.query()
-                let evaluator = try? QueryEvaluator(Query("", filter: query?.filter), schema: nil)
+                let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query?.filter), schema: nil)
                 let matching = all.filter { evaluator?.matches($0) ?? true }.dropFirst(query?.skip ?? 0)
                 return .answer(.model(200, JSON(Array(matching.prefix(2)))))
             }
@@ -196,7 +197,7 @@ struct QuarantineTests {
         device.server.onRequest { request in
             let call = ModelCall(request)
             let query = try? call.query()
-            let evaluator = try? QueryEvaluator(Query("", filter: query?.filter), schema: nil)
+            let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query?.filter), schema: nil)
             let matching = all.filter { evaluator?.matches($0) ?? true }.dropFirst(query?.skip ?? 0)
             return .answer(.model(200, JSON(Array(matching.prefix(2)))))
         }
@@ -214,9 +215,9 @@ struct QuarantineTests {
         try await device.todos.pull()
         func rows() async throws -> Set<RecordID?> { try await Set(device.context.quarantine().map(\.recordID)) }
         #expect(try await rows() == ["a", "c"])
-        try await device.todos.purge(Query("todos", filter: try QueryExpression(odata: "id eq 'b'")))
+        try await device.todos.purge(TableQuery("todos", filter: try QueryExpression(odata: "id eq 'b'")))
         #expect(try await rows() == ["a", "c"])
-        try await device.todos.purge(Query("todos", filter: try QueryExpression(odata: "id eq 'a'")))
+        try await device.todos.purge(TableQuery("todos", filter: try QueryExpression(odata: "id eq 'a'")))
         #expect(try await rows() == ["c"])
         try await device.todos.purge()
         #expect(try await rows() == [])
@@ -250,8 +251,8 @@ private struct PickyStore: LocalStore {
     private struct Writer: StoreWriter {
         let inner: any StoreWriter
         func record(_ id: RecordID, in table: String) throws -> JSON? { try inner.record(id, in: table) }
-        func records(matching query: Query) throws -> [JSON] { try inner.records(matching: query) }
-        func count(matching query: Query) throws -> Int { try inner.count(matching: query) }
+        func records(matching query: TableQuery) throws -> [JSON] { try inner.records(matching: query) }
+        func count(matching query: TableQuery) throws -> Int { try inner.count(matching: query) }
         func tables() throws -> [TableSchema] { try inner.tables() }
         func redeclare(_ table: TableSchema) throws { try inner.redeclare(table) }
         func drop(_ table: String) throws { try inner.drop(table) }
@@ -260,6 +261,6 @@ private struct PickyStore: LocalStore {
             try inner.put(record, in: table)
         }
         func delete(_ ids: [RecordID], from table: String) throws { try inner.delete(ids, from: table) }
-        func delete(matching query: Query) throws -> Int { try inner.delete(matching: query) }
+        func delete(matching query: TableQuery) throws -> Int { try inner.delete(matching: query) }
     }
 }

@@ -107,7 +107,7 @@ struct ReadByIDTests {
         var refusal = SluiceError(.rejected, "no")
         refusal.status = status
         func session() -> NamedPullSession {
-            NamedPullSession(cursor: CursorPosition(token: "t1"), query: Query("t"), pageSize: 5, commitLag: 0)
+            NamedPullSession(cursor: CursorPosition(token: "t1"), query: TableQuery("t"), pageSize: 5, commitLag: 0)
         }
         var storing = session()
         _ = storing.handle(.began)
@@ -128,7 +128,7 @@ struct ReadByIDTests {
         var refusal = SluiceError(.rejected, "the token is too old")
         refusal.status = 410
         var session = NamedPullSession(
-            cursor: CursorPosition(token: "t1"), query: Query("t"), pageSize: 1, commitLag: 0)
+            cursor: CursorPosition(token: "t1"), query: TableQuery("t"), pageSize: 1, commitLag: 0)
         _ = session.handle(.began)
         #expect(session.handle(.failed(refusal)).request?.position == .tracked)
         let row = RowPage.Row(id: "a", version: "1", updatedAt: nil, isDeleted: false, token: 0)

@@ -179,8 +179,8 @@ struct ReconcileTests {
     @Test("a name that nothing was pulled under, and another query, are refused")
     func refused() async throws {
         let device = try await device(.sorted)
-        let other = Query("todos", filter: try QueryExpression(odata: "n gt 1"))
-        for (query, name) in [(Query("todos"), "none"), (other, "all")] {
+        let other = TableQuery("todos", filter: try QueryExpression(odata: "n gt 1"))
+        for (query, name) in [(TableQuery("todos"), "none"), (other, "all")] {
             let error = await #expect(throws: SluiceError.self) { try await device.todos.reconcile(query, named: name) }
             #expect(error?.code == .invalidArgument)
         }
@@ -190,7 +190,7 @@ struct ReconcileTests {
     func noRows(_ server: ServerKind) async throws {
         for filter in [nil, try QueryExpression(odata: "n gt 1000")] {
             let device = try await Device(.memory, server: server.make(pageSize: 20))
-            let query = Query("todos", filter: filter)
+            let query = TableQuery("todos", filter: filter)
             try await device.todos.pull(query, named: "none")
             #expect(try await device.todos.reconcile(query, named: "none").removed == 0)
             device.server.seed("todos", [["id": "r1", "n": 2000]])

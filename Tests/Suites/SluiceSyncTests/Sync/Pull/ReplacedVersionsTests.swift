@@ -26,7 +26,7 @@ struct ReplacedVersionsTests {
 
         func lag(_ lags: Bool) { self.lags.withLock { $0 = lags } }
 
-        func send(_ request: Request) async throws -> Response {
+        func send(_ request: SyncRequest) async throws -> SyncResponse {
             let fromReplica = lags.withLock { $0 } && !request.isWrite
             return try await (fromReplica ? replica : server).send(request)
         }

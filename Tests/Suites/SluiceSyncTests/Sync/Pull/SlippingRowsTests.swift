@@ -112,7 +112,7 @@ struct SlippingRowsTests {
         let count = Counter()
         server.onRequest { request in
             guard let query = try? ModelCall(request).query(),
-                let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
+                let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
             else { return .none }
             let turn = count.next()
             let rows = evaluator.apply(to: Array(server.rows("todos").values)).sorted {

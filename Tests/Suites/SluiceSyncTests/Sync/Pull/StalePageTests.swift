@@ -27,7 +27,7 @@ struct StalePageTests {
         slow.afterFirstAnswer { try? await during(writer) }
         let client = try reader.context.requireClient()
         var driver = PullDriver(
-            client: client, store: store, options: reader.context.options, query: Query("todos"),
+            client: client, store: store, options: reader.context.options, query: TableQuery("todos"),
             owner: reader.context.owner(of: "todos", named: "all", client))
         _ = try await driver.run()
         return reader
@@ -98,7 +98,7 @@ struct StalePageTests {
             for number in 0..<3000 { try ChangeStamps.note("r\(number)", in: "t", writer) }
         }
         try await store.read { reader in
-            #expect(try reader.count(matching: Query(ChangeStamps.schema.name)) <= 2 * Int(ChangeStamps.kept) + 1)
+            #expect(try reader.count(matching: TableQuery(ChangeStamps.schema.name)) <= 2 * Int(ChangeStamps.kept) + 1)
             #expect(try ChangeStamps.changed(["never"], in: "t", since: before, reader).count == 1)
             let now = try ChangeStamps.mark(of: "t", in: reader)
             #expect(try ChangeStamps.changed(["r2999"], in: "t", since: now, reader).isEmpty)
@@ -127,7 +127,7 @@ struct StalePageTests {
         let writer = try await Device(kind, server: model, store: store)
         let slow = SlowTransport(model)
         let reader = try await Device(kind, server: model, store: store, transport: slow)
-        let query = Query("todos", filter: isGone ? nil : try QueryExpression(odata: "n lt 6"))
+        let query = TableQuery("todos", filter: isGone ? nil : try QueryExpression(odata: "n lt 6"))
         let client = try reader.context.requireClient()
         func pull() async throws -> PullResult {
             var driver = PullDriver(

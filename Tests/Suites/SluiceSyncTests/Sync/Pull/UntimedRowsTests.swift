@@ -12,11 +12,11 @@ import Testing
 struct UntimedRowsTests {
     /// A Datasync server that sorts rows without a time last, and in the order in which they are stored.
     private func serve(_ rows: Changeable<[JSON]>, page: Int, sortsIDs: Bool)
-        -> @Sendable (Request) -> ModelServer.Fault
+        -> @Sendable (SyncRequest) -> ModelServer.Fault
     {
         { request in
             guard let query = try? ModelCall(request).query(),
-                let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
+                let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
             else { return .answer(.model(400, nil)) }
             let found = evaluator.apply(to: rows.value)
             var timed = found.filter { $0["updatedAt"]?.string != nil }
@@ -65,7 +65,7 @@ struct UntimedRowsTests {
         let rows = Changeable((1...5).map { (second: Int) in row("t\(second)", second) } + [row("u1", nil)])
         device.server.onRequest { request in
             guard let query = try? ModelCall(request).query(),
-                let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
+                let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
             else { return .answer(.model(400, nil)) }
             let isDescending = query.order.first?.descending ?? false
             let sorted = evaluator.apply(to: rows.value).sorted { left, right in

@@ -14,10 +14,10 @@ struct UnversionedListTests {
     private func device(_ kind: StoreKind, readsDocument: Bool) async throws -> Device {
         struct Stripped: Transport {
             let inner: ModelServer
-            func send(_ request: Request) async throws -> Response {
+            func send(_ request: SyncRequest) async throws -> SyncResponse {
                 var response = try await inner.send(request)
                 guard request.head.method == .get, let rows = try? response.body.json.elements else { return response }
-                response.body = Body(
+                response.body = MessageBody(
                     json: JSON(
                         rows.map { row in
                             var row = row
@@ -30,7 +30,7 @@ struct UnversionedListTests {
         struct Hook: SyncHook {
             let hookName = "seen"
             func wants(_ point: HookPoint, table: String) -> Bool { point == .afterPull }
-            func afterPull(_ page: PulledPage) async throws -> [PulledRowDecision] {
+            func afterPull(_ page: PulledPage) async throws -> [PulledRow.Decision] {
                 page.rows.map { _ in .set(["seen": true]) }
             }
         }

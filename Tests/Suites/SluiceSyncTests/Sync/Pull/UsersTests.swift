@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Two users, one store")
 struct UsersTests {
-    private static let low = Query("todos", filter: .binary(.lt, .column("n"), .literal(.number(JSONNumber(2)))))
+    private static let low = TableQuery("todos", filter: .binary(.lt, .column("n"), .literal(.number(JSON.Number(2)))))
 
     /// Two users of one server, which shows each of them other rows.
     private func devices(
@@ -32,7 +32,7 @@ struct UsersTests {
         "the second sees none of the first's rows and all of their own, older ones too, and the result says why",
         arguments: StoreKind.allCases, ServerKind.allCases)
     func rows(_ kind: StoreKind, _ server: ServerKind) async throws {
-        for query in [Query("todos"), Self.low] {
+        for query in [TableQuery("todos"), Self.low] {
             let (ann, bob) = try await devices(kind, server)
             bob.server.seed("todos", (0..<2).map { ["id": JSON("b\($0)"), "n": JSON($0)] })
             // More than a server may have removed unasked.
@@ -244,7 +244,7 @@ struct UsersTests {
 
     @Test("and for what was pulled", arguments: StoreKind.allCases, ServerKind.allCases)
     func formsInPulls(_ kind: StoreKind, _ server: ServerKind) async throws {
-        for query in [Query("todos"), Self.low] {
+        for query in [TableQuery("todos"), Self.low] {
             let (first, second) = try await devices(kind, server, Self.forms)
             first.server.seed("todos", [["id": "a", "n": 0]])
             second.server.seed("todos", [["id": "b", "n": 0]])

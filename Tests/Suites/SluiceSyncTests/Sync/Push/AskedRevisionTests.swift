@@ -90,7 +90,7 @@ struct AskedRevisionTests {
                         count += 1
                         return count
                     })
-                request.body = Body(json: body)
+                request.body = MessageBody(json: body)
             }
             return try await next(request)
         }

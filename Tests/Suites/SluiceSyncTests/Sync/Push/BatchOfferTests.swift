@@ -43,11 +43,11 @@ struct BatchOfferTests {
 
     @Test("a filter that lets requests through one by one only is no trap for batches that nobody has asked for")
     func serialFilter() async throws {
-        actor Turnstile: Filter {
+        actor Turnstile: RequestFilter {
             private var isTaken = false
             private var waiting: [CheckedContinuation<Void, Never>] = []
 
-            func handle(_ request: Request, next: Next) async throws -> Response {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 while isTaken { await withCheckedContinuation { waiting.append($0) } }
                 isTaken = true
                 defer {

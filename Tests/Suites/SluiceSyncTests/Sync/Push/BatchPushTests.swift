@@ -13,7 +13,7 @@ import Testing
 struct BatchPushTests {
     private func device(
         _ kind: StoreKind, size: Int = 10, concurrency: Int = 1, server: ModelServer = ModelServer(),
-        filters: [any Filter] = [], handlers: [any ConflictHandler] = [], store: (any LocalStore)? = nil,
+        filters: [any RequestFilter] = [], handlers: [any ConflictHandler] = [], store: (any LocalStore)? = nil,
         retry: RetryPolicy = .never, dependencies: [TableDependency] = []
     ) async throws -> Device {
         server.offer([.batches])
@@ -60,11 +60,11 @@ struct BatchPushTests {
 
     @Test("each request passes the whole chain by itself, and carries its own id")
     func chain() async throws {
-        struct Note: Filter {
+        struct Note: RequestFilter {
             let seen = Recorder<String>()
             let takesPages = true
 
-            func handle(_ request: Request, next: Next) async throws -> Response {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 let response = try await next(request)
                 if request.isWrite { seen.add("\(request.context.recordID ?? "") \(response.status)") }
                 return response
@@ -242,16 +242,16 @@ struct BatchPushTests {
 
     @Test("a filter that answers, fails or empties one of them does not hold up the others")
     func filters() async throws {
-        struct Odd: Filter {
+        struct Odd: RequestFilter {
             struct Boom: Error {}
             let takesPages = true
 
-            func handle(_ request: Request, next: Next) async throws -> Response {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 var request = request
                 switch request.context.recordID {
                 case "fails": throw Boom()
                 case "answered": return .model(403, nil)
-                case "opaque": request.body = Body(bytes: [1, 2, 3])
+                case "opaque": request.body = MessageBody(bytes: [1, 2, 3])
                 default: break
                 }
                 return try await next(request)

@@ -21,8 +21,8 @@ struct CountsAsDoneTests {
         return device
     }
 
-    private func weakly(_ status: Int, _ body: JSON) -> Response {
-        var response = Response.model(status, body)
+    private func weakly(_ status: Int, _ body: JSON) -> SyncResponse {
+        var response = SyncResponse.model(status, body)
         response.head.headerFields[.eTag] = "W/\"hash-of-the-echo\""
         return response
     }
@@ -177,7 +177,7 @@ struct CountsAsDoneTests {
             var request = request
             if request.isWrite, var body = try? request.body.json, body["secret"] != nil {
                 body["secret"] = "***"
-                request.body = Body(json: body)
+                request.body = MessageBody(json: body)
             }
             return try await next(request)
         }

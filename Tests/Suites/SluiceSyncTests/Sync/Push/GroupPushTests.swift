@@ -13,7 +13,7 @@ import Testing
 struct GroupPushTests {
     /// A device with `a` pulled and a group that changes `a` and adds `b` and `c`.
     private func device(
-        _ kind: StoreKind = .memory, filters: [any Filter] = [], store: (any LocalStore)? = nil,
+        _ kind: StoreKind = .memory, filters: [any RequestFilter] = [], store: (any LocalStore)? = nil,
         server: ModelServer = ModelServer(), makesGroup: Bool = true
     ) async throws -> Device {
         server.offer([.batches])

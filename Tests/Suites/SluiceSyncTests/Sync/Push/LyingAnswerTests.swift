@@ -11,7 +11,7 @@ import Testing
 @Suite("Answers that lie: nothing counts as done but what the server's own record shows")
 struct LyingAnswerTests {
     /// A device with `a` pulled.
-    private func device(_ kind: StoreKind, filters: [any Filter] = []) async throws -> Device {
+    private func device(_ kind: StoreKind, filters: [any RequestFilter] = []) async throws -> Device {
         let device = try await Device(kind, filters: filters)
         device.server.seed("todos", [["id": "a", "n": 1, "m": 1]])
         try await device.todos.pull()
@@ -258,12 +258,12 @@ struct LyingAnswerTests {
         let row =
             #"{"id":"a","n":1,"m":1,"\#(columns.version)":"v1","#
             + #""\#(columns.updatedAt)":"2020-01-01T00:00:00.000Z"}"#
-        func list(_ row: String) -> Response {
+        func list(_ row: String) -> SyncResponse {
             .json(200, dialect.odata == .v4 ? #"{"items":[\#(row)],"count":null,"nextLink":null}"# : "[\(row)]")
         }
         let transport = ScriptedTransport([.answer(list(row)), .answer(list(""))], otherwise: .answer(list(row)))
         let echo = Tap { request, next in
-            request.isWrite ? Response(HTTPResponse(status: .ok), body: request.body) : try await next(request)
+            request.isWrite ? SyncResponse(HTTPResponse(status: .ok), body: request.body) : try await next(request)
         }
         let client = SluiceClient(
             endpoint: testEndpoint, dialect: dialect, transport: transport, filters: [echo], options: quickOptions())
@@ -369,11 +369,11 @@ struct LyingAnswerTests {
         #expect(result.conflicts == 1 && result.failures.first?.failure?.serverRecord?["n"] == 5)
     }
 
-    private static let pages: [Response] = [
+    private static let pages: [SyncResponse] = [
         .model(200, ["error": "not today"]), .model(200, ["id": "a", "n": 1, "version": "v1"]),
         .model(200, ["id": "b", "version": "v9", "deleted": true]), .model(202, nil),
-        Response(HTTPResponse(status: .ok), body: Body(bytes: Array("<html>Log in</html>".utf8))),
-        Response(HTTPResponse(status: .ok), body: Body(bytes: Array("{".utf8))),
+        SyncResponse(HTTPResponse(status: .ok), body: MessageBody(bytes: Array("<html>Log in</html>".utf8))),
+        SyncResponse(HTTPResponse(status: .ok), body: MessageBody(bytes: Array("{".utf8))),
     ]
 
     @Test("200 with an error, a web page or the live record is no delete", arguments: StoreKind.allCases, 0..<6)
@@ -396,7 +396,7 @@ struct LyingAnswerTests {
         let device = try await device(.memory)
         try await device.todos.delete(id: "a")
         let answers = [
-            Response.model(204, nil), .model(200, ["id": "a", "version": "v2", "deleted": true]),
+            SyncResponse.model(204, nil), .model(200, ["id": "a", "version": "v2", "deleted": true]),
         ]
         device.server.onRequest { _ in .answerAfter(answers[index]) }
         #expect(try await device.context.push().isClean)
@@ -446,8 +446,8 @@ struct LyingAnswerTests {
 
     private struct Compressing: Transport {
         let server: ModelServer
-        let filter: any Filter
-        func send(_ request: Request) async throws -> Response {
+        let filter: any RequestFilter
+        func send(_ request: SyncRequest) async throws -> SyncResponse {
             try await filter.handle(request) { try await server.send($0) }
         }
     }
@@ -456,7 +456,7 @@ struct LyingAnswerTests {
     private static let versionless = Tap { request, next in
         var response = try await next(request)
         guard request.head.method == .get, let rows = try response.body.json.elements else { return response }
-        response.body = Body(json: JSON(rows.map { RecordRules.withoutSystemColumns($0, ["version"]) }))
+        response.body = MessageBody(json: JSON(rows.map { RecordRules.withoutSystemColumns($0, ["version"]) }))
         return response
     }
 

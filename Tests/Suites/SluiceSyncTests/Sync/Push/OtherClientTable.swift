@@ -215,7 +215,7 @@ final class ObservedServer: Transport {
         }
     }
 
-    func send(_ request: Request) async throws -> Response {
+    func send(_ request: SyncRequest) async throws -> SyncResponse {
         let before = server.rows("todos")
         defer {
             if request.isWrite, server.rows("todos") != before {

@@ -17,7 +17,7 @@ struct OtherReasonTests {
     @Test("an insert", arguments: StoreKind.allCases)
     func insert(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
-        let refused = Response.model(409, ["error": JSON(words)])
+        let refused = SyncResponse.model(409, ["error": JSON(words)])
         device.server.onRequest { request in
             request.isWrite && (try? request.body.json)?["email"] == "taken" ? .answer(refused) : .none
         }
@@ -44,7 +44,7 @@ struct OtherReasonTests {
         } else {
             try await device.todos.delete(id: "a")
         }
-        let refused = Response.model(409, ["error": JSON(words)])
+        let refused = SyncResponse.model(409, ["error": JSON(words)])
         device.server.onRequest { $0.isWrite ? .answer(refused) : .none }
         let result = try await device.context.push()
         #expect(result.conflicts == 0 && result.failures.first?.failure?.message == words, "\(result)")

@@ -28,7 +28,7 @@ struct PartialListTests {
         model.onRequest { request in
             let call = ModelCall(request)
             guard request.head.method == .get, call.id == nil, let query = try? call.query(),
-                let evaluator = try? QueryEvaluator(Query("", filter: query.filter), schema: nil)
+                let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
             else { return .none }
             let rows = evaluator.apply(to: model.rows("todos").values.sorted { "\($0["id"]!)" < "\($1["id"]!)" })
             let page = rows.dropFirst(query.skip).prefix(query.top ?? 50).map { $0.without(["notes"]) }

@@ -180,10 +180,10 @@ struct PushRaceTests {
 }
 
 /// Edits the record once, when its request is on its way down the chain.
-private final class EditBeforeSeal: Filter {
+private final class EditBeforeSeal: RequestFilter {
     let todos = Mutex<SyncTable<JSON>?>(nil)
 
-    func handle(_ request: Request, next: Next) async throws -> Response {
+    func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
         let table = todos.withLock { table in
             defer { table = nil }
             return table

@@ -35,7 +35,7 @@ struct PushTests {
     @Test("an update sends what changed, with the version it was made on", arguments: StoreKind.allCases)
     func updateSendsChanges(_ kind: StoreKind) async throws {
         let device = try await Device(kind)
-        device.server.seed("todos", [["id": "a", "text": "old", "price": JSON(JSONNumber(text: "1.10")!), "n": 1]])
+        device.server.seed("todos", [["id": "a", "text": "old", "price": JSON(JSON.Number(text: "1.10")!), "n": 1]])
         try await device.todos.pull()
         let version = try #require(try await device.todos.lookup(id: "a")?["version"]?.string)
         try await device.todos.update(["id": "a", "text": "changed", "n": 1])
@@ -270,12 +270,12 @@ struct PushTests {
 
     @Test("a field that a filter changed on the way out keeps its local value", arguments: StoreKind.allCases)
     func redaction(_ kind: StoreKind) async throws {
-        struct Redact: Filter {
-            func handle(_ request: Request, next: Next) async throws -> Response {
+        struct Redact: RequestFilter {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 var request = request
                 if request.isWrite, var body = try? request.body.json, body["secret"] != nil {
                     body["secret"] = "***"
-                    request.body = Body(json: body)
+                    request.body = MessageBody(json: body)
                 }
                 return try await next(request)
             }
@@ -290,9 +290,9 @@ struct PushTests {
 
     @Test("a filter that fails keeps the operation and names itself", arguments: StoreKind.allCases)
     func failingFilter(_ kind: StoreKind) async throws {
-        struct Broken: Filter {
+        struct Broken: RequestFilter {
             struct Boom: Error {}
-            func handle(_ request: Request, next: Next) async throws -> Response { throw Boom() }
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse { throw Boom() }
         }
         let device = try await Device(kind, filters: [Broken()])
         try await device.todos.insert(["id": "a", "text": "one"])
@@ -309,7 +309,8 @@ struct PushTests {
         let device = try await Device(kind)
         try await device.todos.insert(["id": "a", "text": "one"])
         device.server.onRequest { request in
-            request.isWrite ? .answer(Response(HTTPResponse(status: .ok), body: Body(bytes: Array(text.utf8)))) : .none
+            request.isWrite
+                ? .answer(SyncResponse(HTTPResponse(status: .ok), body: MessageBody(bytes: Array(text.utf8)))) : .none
         }
         let result = try await device.context.push()
         #expect(result.remaining == 1 && result.failures.count == 1)

@@ -17,7 +17,7 @@ struct RequestIDTests {
         var condition: String?
         var body: [UInt8]
 
-        init(_ request: Request) {
+        init(_ request: SyncRequest) {
             id = request.head.headerFields[HTTPField.Name("Repeatability-Request-ID")!]
             firstSent = request.head.headerFields[HTTPField.Name("Repeatability-First-Sent")!]
             condition = request.head.headerFields[.ifMatch]
@@ -124,13 +124,13 @@ struct RequestIDTests {
 
     @Test("a filter that makes another body of it makes another revision, and nothing is done twice")
     func stampingFilter() async throws {
-        struct Stamp: Filter {
+        struct Stamp: RequestFilter {
             let count = Counter()
-            func handle(_ request: Request, next: Next) async throws -> Response {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 var request = request
                 if request.isWrite, var body = try? request.body.json {
                     body["sentAs"] = JSON(count.next())
-                    request.body = Body(json: body)
+                    request.body = MessageBody(json: body)
                 }
                 return try await next(request)
             }
@@ -152,11 +152,11 @@ struct RequestIDTests {
 
     @Test("the evidence of an operation that is stamped anew each time stays bounded")
     func boundedEvidence() async throws {
-        struct Stamp: Filter {
+        struct Stamp: RequestFilter {
             let count = Counter()
-            func handle(_ request: Request, next: Next) async throws -> Response {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 var request = request
-                if request.isWrite { request.body = Body(bytes: Array("\(count.next())".utf8)) }
+                if request.isWrite { request.body = MessageBody(bytes: Array("\(count.next())".utf8)) }
                 return try await next(request)
             }
         }
@@ -175,7 +175,7 @@ struct RequestIDTests {
         let result = HTTPField.Name("Repeatability-Result")!
         device.server.onRequest { request in
             guard request.head.headerFields[id] != nil else { return .none }
-            var response = Response.model(412, ["error": "first sent too long ago"])
+            var response = SyncResponse.model(412, ["error": "first sent too long ago"])
             response.head.headerFields[result] = "rejected"
             return .answer(response)
         }

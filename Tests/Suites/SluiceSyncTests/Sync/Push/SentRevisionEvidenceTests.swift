@@ -70,11 +70,11 @@ struct SentRevisionEvidenceTests {
         "a body that a filter emptied or encoded is evidence of nothing", arguments: StoreKind.allCases,
         ["", "\u{1}\u{2}"])
     func opaqueBody(_ kind: StoreKind, _ text: String) async throws {
-        struct Encode: Filter {
+        struct Encode: RequestFilter {
             let text: String
-            func handle(_ request: Request, next: Next) async throws -> Response {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 var request = request
-                if request.isWrite { request.body = Body(bytes: Array(text.utf8)) }
+                if request.isWrite { request.body = MessageBody(bytes: Array(text.utf8)) }
                 return try await next(request)
             }
         }
@@ -171,8 +171,8 @@ struct SentRevisionEvidenceTests {
 
     @Test("a filter that sends twice has one effect", arguments: StoreKind.allCases, TableOperation.Kind.allCases)
     func sentTwice(_ kind: StoreKind, _ operation: TableOperation.Kind) async throws {
-        struct Twice: Filter {
-            func handle(_ request: Request, next: Next) async throws -> Response {
+        struct Twice: RequestFilter {
+            func handle(_ request: SyncRequest, next: RequestFilter.Next) async throws -> SyncResponse {
                 if request.isWrite { _ = try await next(request) }
                 return try await next(request)
             }

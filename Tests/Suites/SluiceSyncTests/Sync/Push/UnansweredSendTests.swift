@@ -32,7 +32,7 @@ struct UnansweredSendTests {
     }
 
     private func tombstones(_ device: Device) async throws -> Int {
-        try await device.store.read { try $0.count(matching: Query(UnansweredSend.schema.name)) }
+        try await device.store.read { try $0.count(matching: TableQuery(UnansweredSend.schema.name)) }
     }
 
     @Test(

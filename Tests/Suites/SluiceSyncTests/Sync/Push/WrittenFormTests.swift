@@ -15,11 +15,11 @@ struct WrittenFormTests {
         let server: ModelServer
         let change: @Sendable (JSON) -> JSON
 
-        func send(_ request: Request) async throws -> Response {
+        func send(_ request: SyncRequest) async throws -> SyncResponse {
             var request = request
             if request.isWrite, var body = try? request.body.json, let value = body["n"] {
                 body["n"] = change(value)
-                request.body = Body(json: body)
+                request.body = MessageBody(json: body)
             }
             return try await server.send(request)
         }
@@ -115,13 +115,13 @@ struct WrittenFormTests {
         let server: ModelServer
         let hasTag: Bool
 
-        func send(_ request: Request) async throws -> Response {
+        func send(_ request: SyncRequest) async throws -> SyncResponse {
             var request = request
             guard request.isWrite, var body = try? request.body.json, let text = body["text"]?.string else {
                 return try await server.send(request)
             }
             body["text"] = JSON(text.lowercased())
-            request.body = Body(json: body)
+            request.body = MessageBody(json: body)
             let answer = try await server.send(request)
             guard 200..<300 ~= answer.status, let version = (try? answer.body.json)?["version"]?.string else {
                 return answer
@@ -171,7 +171,7 @@ struct WrittenFormTests {
     private struct Repeating: Transport {
         let server: Changing
 
-        func send(_ request: Request) async throws -> Response {
+        func send(_ request: SyncRequest) async throws -> SyncResponse {
             if request.head.method == .post { _ = try await server.send(request) }
             return try await server.send(request)
         }

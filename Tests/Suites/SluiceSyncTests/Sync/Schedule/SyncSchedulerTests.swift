@@ -26,7 +26,7 @@ struct SyncSchedulerTests {
 
         init(
             _ kind: StoreKind, store: (any LocalStore)? = nil, interval: Duration = .seconds(100),
-            filters: [any Filter] = [], tables: [String] = ["todos"]
+            filters: [any RequestFilter] = [], tables: [String] = ["todos"]
         ) async throws {
             let environment = time.environment()
             var options = ClientOptions(retry: .never, environment: environment)
@@ -43,7 +43,7 @@ struct SyncSchedulerTests {
             scheduler = SyncScheduler(
                 context,
                 SyncSchedule(
-                    pulls: tables.map { .init(Query($0), named: "all") }, interval: interval, spread: .zero))
+                    pulls: tables.map { .init(TableQuery($0), named: "all") }, interval: interval, spread: .zero))
         }
 
         var requests: Int { answer.count.withLock { $0 } }
@@ -51,7 +51,7 @@ struct SyncSchedulerTests {
         func isLive(_ id: String) -> Bool { server.rows("todos")[RecordID(id)].map { $0["deleted"] != true } ?? false }
 
         /// Runs the schedule for as long as `body` runs.
-        func running(_ body: (inout SyncEvents<ScheduledRun>.AsyncIterator) async throws -> Void) async throws {
+        func running(_ body: (inout SyncEvents<SyncScheduler.Run>.AsyncIterator) async throws -> Void) async throws {
             var runs = scheduler.runs.makeAsyncIterator()
             let task = Task { [scheduler] in try await scheduler.run() }
             do {
@@ -255,7 +255,8 @@ struct SyncSchedulerTests {
             tries.withLock { $0 += 1 }
             return .answer(.json(500, ""))
         }
-        let broken = SyncSchedule.Pull(Query("todos", parameters: [.init("__includeDeleted", "x")]), named: "broken")
+        let broken = SyncSchedule.Pull(
+            TableQuery("todos", parameters: [.init("__includeDeleted", "x")]), named: "broken")
         let scheduler = SyncScheduler(setup.context, SyncSchedule(pulls: [broken], spread: .zero))
         let todos = try setup.context.table("todos")
         try await todos.insert(["id": "bad"])
@@ -354,8 +355,9 @@ struct SyncSchedulerTests {
     func refusedPull() async throws {
         let setup = try await Setup(.memory)
         setup.server.seed("todos", [["id": "1"]])
-        let broken = SyncSchedule.Pull(Query("todos", parameters: [.init("__includeDeleted", "x")]), named: "broken")
-        let good = SyncSchedule.Pull(Query("todos"), named: "all")
+        let broken = SyncSchedule.Pull(
+            TableQuery("todos", parameters: [.init("__includeDeleted", "x")]), named: "broken")
+        let good = SyncSchedule.Pull(TableQuery("todos"), named: "all")
         let scheduler = SyncScheduler(setup.context, SyncSchedule(pulls: [broken, good], spread: .zero))
         var runs = scheduler.runs.makeAsyncIterator()
         let task = Task { try await scheduler.run() }
@@ -371,9 +373,9 @@ struct SyncSchedulerTests {
     func failingTable(_ status: Int) async throws {
         let setup = try await Setup(.memory)
         setup.server.seed("good", [["id": "1"]])
-        let answer = Response(HTTPResponse(status: .init(code: status)), body: Body(json: "no page"))
+        let answer = SyncResponse(HTTPResponse(status: .init(code: status)), body: MessageBody(json: "no page"))
         setup.server.onRequest { ($0.head.path ?? "").contains("/bad") ? .answer(answer) : .none }
-        let pulls = ["bad", "good"].map { SyncSchedule.Pull(Query($0), named: "all") }
+        let pulls = ["bad", "good"].map { SyncSchedule.Pull(TableQuery($0), named: "all") }
         let scheduler = SyncScheduler(setup.context, SyncSchedule(pulls: pulls, spread: .zero))
         var runs = scheduler.runs.makeAsyncIterator()
         let task = Task { try await scheduler.run() }

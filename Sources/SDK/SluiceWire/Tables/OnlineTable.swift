@@ -19,7 +19,7 @@ public import SluiceBase
 /// Calls return the server's record. A change carries the version of the record it was made on, and is refused with
 /// `preconditionFailed` if the server has another version. A record without a version is changed without a condition.
 ///
-/// **A type codes itself**, by the rules of ``TableRecord``: a property that it does not declare is not read, and an
+/// **A type codes itself**, by the rules of ``SyncRecord``: a property that it does not declare is not read, and an
 /// `update` leaves it alone if the wire has PATCH. A nil property is left out of an insert, so that the server's
 /// default applies. An update sends it as null, which clears it. JSON goes out and comes back as it is.
 ///
@@ -28,7 +28,7 @@ public import SluiceBase
 /// ``SluiceError/exchange``, and with ``SluiceError/serverRecord`` if it sent one. After `network`, `timeout` and
 /// `cancelled` it is unknown whether the server carried out the request. For a server's record that does not fit the
 /// type it is `invalidRecord` with ``SluiceError/serverRecord``: the change was made nevertheless.
-public struct Table<Record: Codable & Sendable>: Sendable {
+public struct OnlineTable<Record: Codable & Sendable>: Sendable {
     /// The client.
     public let client: SluiceClient
     /// The table's name.
@@ -57,9 +57,9 @@ public struct Table<Record: Codable & Sendable>: Sendable {
     /// Adds a record. Without an `id` the server assigns one; an integer id must be absent, null (nil) or 0.
     ///
     /// - Returns: the server's record.
-    /// - Throws: see ``Table``; `conflict` if there is a record with that id already.
+    /// - Throws: see ``OnlineTable``; `conflict` if there is a record with that id already.
     @discardableResult
-    public func insert(_ record: Record, parameters: RequestParameters = [:]) async throws -> Record {
+    public func insert(_ record: Record, parameters: SyncRequest.Parameters = [:]) async throws -> Record {
         try TableRules.validate(table: name)
         var record = try coder.encode(record, withNulls: false)
         switch try TableRules.id(of: record, table: name, dialect: dialect, isNew: true) {
@@ -78,9 +78,9 @@ public struct Table<Record: Codable & Sendable>: Sendable {
     ///
     /// - Parameter record: the new values, the record's `id`, and its version where the change depends on it.
     /// - Returns: the server's record.
-    /// - Throws: see ``Table``.
+    /// - Throws: see ``OnlineTable``.
     @discardableResult
-    public func update(_ record: Record, parameters: RequestParameters = [:]) async throws -> Record {
+    public func update(_ record: Record, parameters: SyncRequest.Parameters = [:]) async throws -> Record {
         let (id, record) = try identified(record)
         let request = dialect.update(
             table: name, id: id, changes: record, version: nil, endpoint: client.endpoint)
@@ -91,9 +91,9 @@ public struct Table<Record: Codable & Sendable>: Sendable {
     /// are lost.
     ///
     /// - Returns: the server's record.
-    /// - Throws: see ``Table``.
+    /// - Throws: see ``OnlineTable``.
     @discardableResult
-    public func replace(_ record: Record, parameters: RequestParameters = [:]) async throws -> Record {
+    public func replace(_ record: Record, parameters: SyncRequest.Parameters = [:]) async throws -> Record {
         let (id, record) = try identified(record)
         let request = dialect.replace(
             table: name, id: id, record: record, version: nil, endpoint: client.endpoint)
@@ -102,17 +102,17 @@ public struct Table<Record: Codable & Sendable>: Sendable {
 
     /// Deletes a record, if it still has the version that `record` has.
     ///
-    /// - Throws: see ``Table``; `notFound` if there is none.
-    public func delete(_ record: Record, parameters: RequestParameters = [:]) async throws {
+    /// - Throws: see ``OnlineTable``; `notFound` if there is none.
+    public func delete(_ record: Record, parameters: SyncRequest.Parameters = [:]) async throws {
         let (id, record) = try identified(record, withNulls: false)
         try await delete(id: id, version: record[dialect.columns.version]?.string, parameters: parameters)
     }
 
     /// Deletes a record, in any version unless one is given.
     ///
-    /// - Throws: see ``Table``; `notFound` if there is none.
+    /// - Throws: see ``OnlineTable``; `notFound` if there is none.
     public func delete(
-        id: some RecordIDConvertible, version: String? = nil, parameters: RequestParameters = [:]
+        id: some RecordIDConvertible, version: String? = nil, parameters: SyncRequest.Parameters = [:]
     ) async throws {
         let id = try validated(id)
         let request = dialect.delete(
@@ -145,7 +145,7 @@ public struct Table<Record: Codable & Sendable>: Sendable {
     }
 }
 
-extension Table where Record == JSON {
+extension OnlineTable where Record == JSON {
     /// The system properties to request on a wire that sends them only on request. Nil leaves it to the client's
     /// options, whose default is all.
     public var systemProperties: Set<SystemProperty>? {

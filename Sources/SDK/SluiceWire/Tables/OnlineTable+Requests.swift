@@ -2,11 +2,13 @@ internal import HTTPTypes
 internal import SluiceBase
 
 /// The requests of a table, and the reading of their answers.
-extension Table {
+extension OnlineTable {
     /// Sends a request as one of this table's.
     ///
     /// - Returns: the request as it entered the chain, and the answer.
-    func send(_ request: Request, _ parameters: RequestParameters = [:]) async throws -> (Request, Response) {
+    func send(_ request: SyncRequest, _ parameters: SyncRequest.Parameters = [:]) async throws -> (
+        SyncRequest, SyncResponse
+    ) {
         var request = request
         request.append(try parameters.validated(table: name))
         request.context.features.formUnion(Record.self == JSON.self ? .untypedTable : .typedTable)
@@ -23,7 +25,7 @@ extension Table {
 
     /// Returns the record with that id, as the server has it.
     func document(
-        _ id: RecordID, includeDeleted: Bool, _ parameters: RequestParameters
+        _ id: RecordID, includeDeleted: Bool, _ parameters: SyncRequest.Parameters
     ) async throws -> JSON {
         let request = dialect.lookup(
             table: name, id: id, includeDeleted: includeDeleted, endpoint: client.endpoint)
@@ -35,7 +37,7 @@ extension Table {
     }
 
     /// Returns the record of the answer; nil for an answer that needs none.
-    func document(_ request: Request, _ parameters: RequestParameters) async throws -> JSON? {
+    func document(_ request: SyncRequest, _ parameters: SyncRequest.Parameters) async throws -> JSON? {
         let (request, response) = try await send(request, parameters)
         do {
             return try dialect.record(in: response, for: request.context)
@@ -46,11 +48,12 @@ extension Table {
 
     /// Returns the server's record after a change. A server that answers without one (204) has accepted the sent
     /// record. Its version is then the entity tag's, or unknown.
-    func changed(_ request: Request, _ parameters: RequestParameters, sent: JSON) async throws -> Record {
+    func changed(_ request: SyncRequest, _ parameters: SyncRequest.Parameters, sent: JSON) async throws -> Record {
         try coder.decode(await accepted(request, parameters, sent: sent))
     }
 
-    private func accepted(_ request: Request, _ parameters: RequestParameters, sent: JSON) async throws -> JSON {
+    private func accepted(_ request: SyncRequest, _ parameters: SyncRequest.Parameters, sent: JSON) async throws -> JSON
+    {
         let (request, response) = try await send(request, parameters)
         do {
             if let record = try dialect.record(in: response, for: request.context) { return record }
@@ -64,7 +67,7 @@ extension Table {
     }
 
     /// Returns the page of the answer to a list.
-    func page(_ request: Request, _ parameters: RequestParameters, after previous: PageCursor?) async throws
+    func page(_ request: SyncRequest, _ parameters: SyncRequest.Parameters, after previous: PageCursor?) async throws
         -> TablePage<Record>
     {
         let (request, response) = try await send(request, parameters)
@@ -80,7 +83,7 @@ extension Table {
         return TablePage(rows: try coder.decode(rows), count: count, cursor: cursor)
     }
 
-    private func exchange(_ request: Request, _ response: Response) -> Exchange {
+    private func exchange(_ request: SyncRequest, _ response: SyncResponse) -> Exchange {
         Exchange(request, response, dialect, requested ?? .all)
     }
 }

@@ -1,12 +1,12 @@
 /// A query of a table's records: the filter, the order, the page and the selected properties.
 ///
 /// ```swift
-/// var query = Query("movies")
+/// var query = TableQuery("movies")
 /// query.filter = try QueryExpression(odata: "year ge 1990 and rating eq 'R'")
-/// query.order = [Query.SortKey("title")]
+/// query.order = [TableQuery.SortKey("title")]
 /// query.top = 10
 /// ```
-public struct Query: Sendable, Hashable {
+public struct TableQuery: Sendable, Hashable {
     /// One key to sort by.
     public struct SortKey: Sendable, Hashable {
         /// The expression to sort by.
@@ -84,23 +84,23 @@ public struct Query: Sendable, Hashable {
     }
 }
 
-extension Query {
+extension TableQuery {
     /// Returns the query with a further condition: records must match it and the present ones.
-    public func `where`(_ condition: QueryTerm) -> Query {
+    public func `where`(_ condition: TableQuery.Term) -> TableQuery {
         var query = self
         query.filter = filter.map { .binary(.and, $0, condition.expression) } ?? condition.expression
         return query
     }
 
     /// Returns the query with a further key to sort by, after the present ones.
-    public func sorted(by column: PropertyName, descending: Bool = false) -> Query {
+    public func sorted(by column: PropertyName, descending: Bool = false) -> TableQuery {
         var query = self
         query.order.append(SortKey(column, descending: descending))
         return query
     }
 
     /// Returns the query without the first `count` of its records, in addition to those skipped already.
-    public func skipping(_ count: Int) -> Query {
+    public func skipping(_ count: Int) -> TableQuery {
         var query = self
         let (sum, overflow) = skip.addingReportingOverflow(count)
         query.skip = overflow ? (count < 0 ? .min : .max) : sum
@@ -108,21 +108,21 @@ extension Query {
     }
 
     /// Returns the query for at most `count` records; the smallest such number counts.
-    public func taking(_ count: Int) -> Query {
+    public func taking(_ count: Int) -> TableQuery {
         var query = self
         query.top = min(top ?? count, count)
         return query
     }
 
     /// Returns the query that also requests the number of all matching records, with any page size.
-    public func includingCount() -> Query {
+    public func includingCount() -> TableQuery {
         var query = self
         query.includesCount = true
         return query
     }
 
     /// Returns the query that includes records marked as deleted.
-    public func includingDeleted() -> Query {
+    public func includingDeleted() -> TableQuery {
         var query = self
         query.includesDeleted = true
         return query
@@ -130,14 +130,14 @@ extension Query {
 
     /// Returns the query with a further parameter for the server. A name may occur more than once; one that begins with
     /// `$` cannot be sent.
-    public func parameter(_ name: String, _ value: String) -> Query {
+    public func parameter(_ name: String, _ value: String) -> TableQuery {
         var query = self
         query.parameters.append(Parameter(name, value))
         return query
     }
 
     /// Returns the query for these properties only, in addition to those already selected.
-    public func selecting(_ columns: PropertyName...) -> Query {
+    public func selecting(_ columns: PropertyName...) -> TableQuery {
         var query = self
         query.select += columns
         return query

@@ -2,11 +2,11 @@ public import SluiceBase
 internal import Synchronization
 
 /// The body of a request or a response: bytes or JSON, converted to the other form at most once.
-public struct Body: Sendable {
+public struct MessageBody: Sendable {
     private final class Storage: Sendable {
         struct State {
             var bytes: [UInt8]?
-            var json: Result<JSON, JSONParseError>?
+            var json: Result<JSON, JSON.ParseError>?
         }
         let state: Mutex<State>
         init(_ state: State) { self.state = Mutex(state) }
@@ -36,7 +36,7 @@ public struct Body: Sendable {
     }
 
     /// A body without a byte.
-    public static var empty: Body { Body(bytes: []) }
+    public static var empty: MessageBody { MessageBody(bytes: []) }
 
     /// The body as bytes; a document is printed at the first call.
     public var bytes: [UInt8] {
@@ -50,13 +50,13 @@ public struct Body: Sendable {
 
     /// The body as a document; bytes are parsed at the first call.
     ///
-    /// - Throws: ``JSONParseError`` if the bytes are not JSON, or hold more than ``Limits/responseValues``.
+    /// - Throws: ``JSON.ParseError`` if the bytes are not JSON, or hold more than ``SyncRequest.Limits/responseValues``.
     public var json: JSON {
-        get throws(JSONParseError) {
+        get throws(JSON.ParseError) {
             try storage.state.withLock { state in
                 if let json = state.json { return json }
-                let json: Result<JSON, JSONParseError>
-                do throws(JSONParseError) {
+                let json: Result<JSON, JSON.ParseError>
+                do throws(JSON.ParseError) {
                     json = .success(
                         try JSON(
                             parsing: state.bytes ?? [], maximumValues: maximumValues,
@@ -82,7 +82,7 @@ extension RowPage {
     ///
     /// - Throws: as ``init(bytes:columns:shape:table:)``.
     package init(
-        body: Body, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
+        body: MessageBody, columns: SystemColumns = SystemColumns(), shape: Shape = .results, table: String? = nil,
         allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false
     ) throws(SluiceError) {
         try self.init(

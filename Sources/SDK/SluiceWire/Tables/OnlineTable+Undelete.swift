@@ -1,14 +1,14 @@
 public import SluiceBase
 
-extension Table {
+extension OnlineTable {
     /// Brings a deleted record back, in a table that keeps deleted records.
     ///
     /// - Parameter version: the version that the deleted record must still have, if any.
     /// - Returns: the server's record.
-    /// - Throws: see ``Table``; `invalidRecord` for an integer id, since such tables keep no deleted records.
+    /// - Throws: see ``OnlineTable``; `invalidRecord` for an integer id, since such tables keep no deleted records.
     @discardableResult
     public func undelete(
-        id: some RecordIDConvertible, version: String? = nil, parameters: RequestParameters = [:]
+        id: some RecordIDConvertible, version: String? = nil, parameters: SyncRequest.Parameters = [:]
     ) async throws -> Record {
         try await undelete(try validated(id), version, parameters)
     }
@@ -18,13 +18,13 @@ extension Table {
     /// - Returns: the server's record.
     /// - Throws: as ``undelete(id:version:parameters:)``.
     @discardableResult
-    public func undelete(_ record: Record, parameters: RequestParameters = [:]) async throws -> Record {
+    public func undelete(_ record: Record, parameters: SyncRequest.Parameters = [:]) async throws -> Record {
         let (id, record) = try identified(record)
         return try await undelete(id, record[dialect.columns.version]?.string, parameters)
     }
 
     private func undelete(
-        _ id: RecordID, _ version: String?, _ parameters: RequestParameters
+        _ id: RecordID, _ version: String?, _ parameters: SyncRequest.Parameters
     ) async throws -> Record {
         guard case .string = id else {
             throw TableRules.refusal("only records with text ids can be brought back", name, id)

@@ -1,13 +1,13 @@
 internal import HTTPTypes
 public import SluiceBase
 
-extension Table {
+extension OnlineTable {
     /// Returns the record with that id.
     ///
     /// - Parameter includeDeleted: whether a record that is marked as deleted is returned too, if the server does so.
-    /// - Throws: see ``Table``; `notFound` if there is none.
+    /// - Throws: see ``OnlineTable``; `notFound` if there is none.
     public func lookup(
-        id: some RecordIDConvertible, includeDeleted: Bool = false, parameters: RequestParameters = [:]
+        id: some RecordIDConvertible, includeDeleted: Bool = false, parameters: SyncRequest.Parameters = [:]
     ) async throws -> Record {
         try coder.decode(await document(validated(id), includeDeleted: includeDeleted, parameters))
     }
@@ -15,8 +15,8 @@ extension Table {
     /// Returns the server's current record. The server sends it only if it has another version (`If-None-Match`);
     /// otherwise `record` is returned. A record without an id is returned without a request.
     ///
-    /// - Throws: see ``Table``; `notFound` if it no longer exists.
-    public func refresh(_ record: Record, parameters: RequestParameters = [:]) async throws -> Record {
+    /// - Throws: see ``OnlineTable``; `notFound` if it no longer exists.
+    public func refresh(_ record: Record, parameters: SyncRequest.Parameters = [:]) async throws -> Record {
         try TableRules.validate(table: name)
         let document = try coder.encode(record, withNulls: false)
         guard let id = try TableRules.id(of: document, table: name, dialect: dialect) else { return record }
@@ -28,15 +28,17 @@ extension Table {
 
     /// Returns the first page of the records that match. The query's table is replaced by this one.
     ///
-    /// - Throws: see ``Table``; `invalidQuery` for an invalid query.
-    public func read(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> TablePage<Record> {
+    /// - Throws: see ``OnlineTable``; `invalidQuery` for an invalid query.
+    public func read(_ query: TableQuery? = nil, parameters: SyncRequest.Parameters = [:]) async throws -> TablePage<
+        Record
+    > {
         try TableRules.validate(table: name)
         return try await page(try list(query), parameters, after: nil)
     }
 
     /// Returns the page after that one; nil after the last. It keeps the user parameters.
     ///
-    /// - Throws: see ``Table``; `brokenProtocol` if the server repeats the page.
+    /// - Throws: see ``OnlineTable``; `brokenProtocol` if the server repeats the page.
     public func read(after page: TablePage<Record>) async throws -> TablePage<Record>? {
         guard let cursor = page.cursor else { return nil }
         return try await self.page(cursor.request, [:], after: cursor)
@@ -48,10 +50,10 @@ extension Table {
     ///   endpoint's with or without a query (`/api/films?$top=5`: a custom call that answers as a table does), or a
     ///   whole address at the endpoint's own origin. Characters that are not allowed in an address are
     ///   percent-encoded; `&`, `+` and `%` in a value must be so already.
-    /// - Throws: see ``Table``; `invalidArgument` for an address at another origin.
-    public func read(odata: String, parameters: RequestParameters = [:]) async throws -> TablePage<Record> {
+    /// - Throws: see ``OnlineTable``; `invalidArgument` for an address at another origin.
+    public func read(odata: String, parameters: SyncRequest.Parameters = [:]) async throws -> TablePage<Record> {
         try TableRules.validate(table: name)
-        var request = try dialect.list(table: name, query: Query(name), endpoint: client.endpoint)
+        var request = try dialect.list(table: name, query: TableQuery(name), endpoint: client.endpoint)
         request.head.path = try ODataAddress(odata, table: name).path(at: client.endpoint)
         request.context.features.insert(.readRaw)
         return try await page(request, parameters, after: nil)
@@ -59,9 +61,9 @@ extension Table {
 
     /// Counts the records that match the query's filter, regardless of its `top` and `skip`.
     ///
-    /// - Throws: see ``Table``; `brokenProtocol` if the server does not report it.
-    public func count(_ query: Query? = nil, parameters: RequestParameters = [:]) async throws -> Int {
-        var query = query ?? Query(name)
+    /// - Throws: see ``OnlineTable``; `brokenProtocol` if the server does not report it.
+    public func count(_ query: TableQuery? = nil, parameters: SyncRequest.Parameters = [:]) async throws -> Int {
+        var query = query ?? TableQuery(name)
         query.order = []
         query.select = []
         query.skip = 0
@@ -76,8 +78,8 @@ extension Table {
 
     /// Returns all pages of the records that match, each requested on demand. A query for some properties also brings
     /// the `id`, because it distinguishes the pages.
-    public func pages(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TablePages<Record> {
-        var query = query ?? Query(name)
+    public func pages(_ query: TableQuery? = nil, parameters: SyncRequest.Parameters = [:]) -> TablePages<Record> {
+        var query = query ?? TableQuery(name)
         if !query.select.isEmpty, !query.select.contains(dialect.columns.id) { query.select.append(dialect.columns.id) }
         return TablePages(
             first: { [query] in try await read(query, parameters: parameters) },
@@ -85,12 +87,12 @@ extension Table {
     }
 
     /// Returns all records that match, page after page; as ``pages(_:parameters:)``.
-    public func records(_ query: Query? = nil, parameters: RequestParameters = [:]) -> TableRecords<Record> {
+    public func records(_ query: TableQuery? = nil, parameters: SyncRequest.Parameters = [:]) -> TableRecords<Record> {
         TableRecords(pages: pages(query, parameters: parameters))
     }
 
-    private func list(_ query: Query?) throws(SluiceError) -> Request {
-        var query = query ?? Query(name)
+    private func list(_ query: TableQuery?) throws(SluiceError) -> SyncRequest {
+        var query = query ?? TableQuery(name)
         query.table = name
         var request = try dialect.list(table: name, query: query, endpoint: client.endpoint)
         request.context.features.insert(.readQuery)

@@ -4,13 +4,13 @@ public import HTTPTypes
 ///
 /// It is a value: a change of a copy changes no other. Its parts are large and pass many filters, so copies share them
 /// until one is changed.
-public struct Request: Sendable {
+public struct SyncRequest: Sendable {
     private final class Parts: @unchecked Sendable {
         var head: HTTPRequest
-        var body: Body
-        var context: RequestContext
+        var body: MessageBody
+        var context: SyncRequest.Context
 
-        init(_ head: HTTPRequest, _ body: Body, _ context: RequestContext) {
+        init(_ head: HTTPRequest, _ body: MessageBody, _ context: SyncRequest.Context) {
             (self.head, self.body, self.context) = (head, body, context)
         }
     }
@@ -27,7 +27,7 @@ public struct Request: Sendable {
         }
     }
     /// The body.
-    public var body: Body {
+    public var body: MessageBody {
         get { parts.body }
         _modify {
             own()
@@ -35,7 +35,7 @@ public struct Request: Sendable {
         }
     }
     /// The purpose of the request.
-    public var context: RequestContext {
+    public var context: SyncRequest.Context {
         get { parts.context }
         _modify {
             own()
@@ -44,7 +44,7 @@ public struct Request: Sendable {
     }
 
     /// A request.
-    public init(_ head: HTTPRequest, body: Body = .empty, context: RequestContext = RequestContext()) {
+    public init(_ head: HTTPRequest, body: MessageBody = .empty, context: SyncRequest.Context = SyncRequest.Context()) {
         parts = Parts(head, body, context)
     }
 
@@ -54,11 +54,11 @@ public struct Request: Sendable {
 }
 
 /// The answer on its way up the filter chain.
-public struct Response: Sendable {
+public struct SyncResponse: Sendable {
     /// Status and headers.
     public var head: HTTPResponse
     /// The body.
-    public var body: Body
+    public var body: MessageBody
     /// The names of the plugins that made this answer, or another of the server's. Operations that it settles note
     /// them.
     package var madeBy: [String] = []
@@ -66,7 +66,7 @@ public struct Response: Sendable {
     package var credentials: CredentialBook?
 
     /// An answer.
-    public init(_ head: HTTPResponse, body: Body = .empty) {
+    public init(_ head: HTTPResponse, body: MessageBody = .empty) {
         self.head = head
         self.body = body
     }

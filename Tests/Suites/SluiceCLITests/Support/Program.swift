@@ -1,5 +1,6 @@
 import Foundation
 import Sluice
+import Testing
 
 /// Runs the built programs as a user would: real processes, real files, and never longer than a time limit.
 struct Program: Sendable {

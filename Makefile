@@ -3,13 +3,13 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs written-docs packages setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb setup-postgres
+.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs written-docs api packages examples release setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb setup-postgres
 
 demo: setup
 	$(SWIFT) build --product sluice
 	.build/debug/sluice demo $(ARGS)
 
-test: setup lint
+test: setup lint examples
 	$(SWIFT) build --build-tests
 	@.ci/test
 	@QUICK=1 .ci/simulate 2000 1
@@ -56,6 +56,7 @@ lint:
 	@.ci/names
 	@.ci/arrows --circles
 	@.ci/planted --applies
+	@.ci/version check
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Sources Tests/Programs/Threads/Package.swift
@@ -149,6 +150,15 @@ docs: setup
 	$(SWIFT) build
 	@.ci/docs
 
+# The public API against the list of the last release: what was added and removed. WRITE=1 writes the list anew.
+api: setup
+	$(SWIFT) build
+	@.ci/api $(if $(WRITE),--write)
+
+# The packages of Examples, and their own tests: make examples ONLY=todo builds one.
+examples: setup
+	@.ci/examples $(ONLY)
+
 # Three packages that depend on this one: what each fetches, and how long its first build takes.
 packages:
 	@.ci/packages
@@ -157,11 +167,16 @@ packages:
 deb: setup
 	@.ci/deb .
 
-# Tries that package on a scratch root: install, upgrade with changes waiting, removal. BINARY=FILE tries another program
-# than the debug build.
+# Tries that package on a scratch root: install, daemon and server as their units run them, upgrade with changes waiting,
+# removal. BINARY=FILE tries another program than the debug build.
 try-deb: setup
 	$(if $(BINARY),,$(SWIFT) build --product sluice)
 	@.ci/deb-try $(BINARY)
+
+# A release of the version that .ci/version prints, in .build-release: Debian package, source archive, container file, bill of
+# materials, checksums. See CONTRIBUTING.md.
+release: setup
+	@.ci/release
 
 setup:
 	@.ci/setup

@@ -49,9 +49,12 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
     ],
-    targets: rooms + examples + testSupport + testPrograms + suites,
+    targets: rooms + testSupport + testPrograms + suites,
     swiftLanguageModes: [.v6]
 )
+
+/// The commit that a release is built from: `.ci/version commit` tells it.
+var commit: String { Context.environment["SLUICE_COMMIT"] ?? "" }
 
 // MARK: SDK: what an application links to read, write and synchronize
 
@@ -62,8 +65,10 @@ var sdk: [Target] {
             // C: jansson as the system has it, and the SQLite API as a table of functions.
             .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
             .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+            // C: the commit that a release was built from. Where it changes, this file alone is compiled again.
+            .target(name: "CSluiceCommit", cSettings: commit.isEmpty ? nil : [.define("SLUICE_COMMIT", to: commit)]),
             // The core, in three layers: each knows those above it in this list only.
-            .target(name: "SluiceBase", dependencies: ["CJansson"]),
+            .target(name: "SluiceBase", dependencies: ["CJansson", "CSluiceCommit"]),
             .target(name: "SluiceWire", dependencies: ["SluiceBase", httpTypes]),
             .target(name: "SluiceSync", dependencies: ["SluiceBase", "SluiceWire", httpTypes, logging]),
             .target(name: "SluiceCore", dependencies: ["SluiceBase", "SluiceSync", "SluiceWire"]),
@@ -190,28 +195,6 @@ var lab: [Target] {
         ])
 }
 
-// MARK: Examples
-
-var examples: [Target] {
-    [
-        .executableTarget(
-            name: "todo", dependencies: ["Sluice", argumentParser], path: "Examples/todo",
-            exclude: ["README.md", "backend.yaml"]),
-        .executableTarget(
-            name: "custom-daemon",
-            dependencies: [
-                "Sluice", "SluiceLua", "SluiceService", httpTypes, logging, serviceLifecycle, unixSignals,
-            ],
-            path: "Examples/custom-daemon", exclude: ["README.md", "policy.yaml"]),
-        .executableTarget(
-            name: "mixed-mode", dependencies: ["Sluice", "SluiceBackend", "SluiceStores", argumentParser],
-            path: "Examples/mixed-mode", exclude: ["README.md"]),
-        // A store as someone else would write it: it needs the core only.
-        .target(
-            name: "AppendStore", dependencies: ["SluiceCore"], path: "Examples/append-store", exclude: ["README.md"]),
-    ]
-}
-
 // MARK: Tests: rooms too, of which scripts and data have no targets
 
 var testSupport: [Target] {
@@ -274,7 +257,6 @@ var suites: [Target] {
                     "SluiceBackend", "SluiceBase", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceStores",
                     "SluiceTesting", "SluiceTestSupport", httpTypes,
                 ]),
-            .testTarget(name: "AppendStoreTests", dependencies: ["AppendStore", "SluiceCore", "SluiceTesting"]),
             .testTarget(
                 name: "SluiceLuaTests",
                 dependencies: [
@@ -309,8 +291,8 @@ var suites: [Target] {
             .testTarget(
                 name: "SluiceCLITests",
                 dependencies: [
-                    "HostileCases", "RepositoryFiles", "SluiceCLI", "SluiceLab", "todo", "custom-daemon", "mixed-mode",
-                    "torture", "Sluice", argumentParser, httpTypes,
+                    "HostileCases", "RepositoryFiles", "SluiceCLI", "SluiceLab", "torture", "Sluice",
+                    argumentParser, httpTypes,
                 ]),
         ])
 }
@@ -328,7 +310,8 @@ var suites: [Target] {
             .target(
                 name: "SluiceC",
                 dependencies: [
-                    "CSluice", "SluiceCore", "SluiceHTTP", "SluiceLua", "SluiceOData", "SluiceSQLite", logging,
+                    "CSluice", "CSluiceCommit", "SluiceCore", "SluiceHTTP", "SluiceLua", "SluiceOData", "SluiceSQLite",
+                    logging,
                 ],
                 exclude: ["exports.map", "sluice.pc.in"],
                 linkerSettings: [
@@ -354,7 +337,7 @@ var suites: [Target] {
         ])
 #endif
 
-// Programs that play for hours, each built in a folder and with flags of its own: .ci/release, .ci/fuzz. They are
+// Programs that play for hours, each built in a folder and with flags of its own: .ci/program, .ci/fuzz. They are
 // there with SLUICE_PROGRAMS=1, so that other builds do not link them.
 if Context.environment["SLUICE_PROGRAMS"] != nil {
     package.targets += [
@@ -384,7 +367,7 @@ let optimized =
     isRoot
     ? ["SluiceBase", "SluiceWire", "SluiceSync", "SluiceSQLite", "SluiceTesting", "SluiceLua", "CLuaSandbox"] : []
 // One set of rules for every Swift target.
-let targetsInC = ["CLuaSandbox", "CSluice", "CSQLite", "CSQLiteFaults", "LuaReference"]
+let targetsInC = ["CLuaSandbox", "CSluice", "CSluiceCommit", "CSQLite", "CSQLiteFaults", "LuaReference"]
 for target in package.targets where target.type != .system && !targetsInC.contains(target.name) {
     target.swiftSettings =
         (target.swiftSettings ?? []) + [

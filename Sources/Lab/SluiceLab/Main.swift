@@ -10,7 +10,7 @@ struct SluiceLab: AsyncParsableCommand {
         commandName: "sluice-lab", abstract: "Try the engine, handlers and stores in a world that fails.",
         discussion:
             "Ends with 0 if everything held, with 1 if something did not, and with 64 for a mistake in the arguments.",
-        version: SluiceVersion.text, subcommands: [SimulateCommand.self, ConformCommand.self])
+        version: SluiceVersion.full, subcommands: [SimulateCommand.self, ConformCommand.self])
 }
 
 /// Writes a line to standard output.

@@ -10,7 +10,7 @@ struct SluiceCommand: AsyncParsableCommand {
             Exit codes: 0 done, 2 usage, 3 no network, 4 not authorised, 5 conflicts or failed operations remain, \
             6 local store, 7 the server broke the protocol, 8 the output could not be written.
             """,
-        version: SluiceVersion.text,
+        version: SluiceVersion.full,
         groupedSubcommands: [
             CommandGroup(name: "Sync", subcommands: sync),
             CommandGroup(name: "Local record", subcommands: records),

@@ -145,6 +145,9 @@ uint32_t sluice_version(void);
 /* The library's version as a text, "0.1.0"; belongs to the library. */
 const char *sluice_version_text(void);
 
+/* The hash of the commit that the library was built from; empty for a build that does not know it. Belongs to the library. */
+const char *sluice_commit(void);
+
 /* A code's name, "recordMissing", as it stands in `code` of an error's text; "unknown" for other numbers. Belongs to
  * the library. */
 const char *sluice_code_name(int32_t code);

@@ -2,6 +2,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase, AllPublicDeclarationsHaveDocumentation
 
 public import CSluice
+internal import CSluiceCommit
 internal import SluiceCore
 
 @c @implementation
@@ -11,6 +12,9 @@ public func sluice_version() -> UInt32 {
 
 @c @implementation
 public func sluice_version_text() -> UnsafePointer<CChar>? { LibraryVersion.text }
+
+@c @implementation
+public func sluice_commit() -> UnsafePointer<CChar>? { csluice_commit() }
 
 @c @implementation
 public func sluice_code_name(_ code: Int32) -> UnsafePointer<CChar>? { Codes.text(of: code) }

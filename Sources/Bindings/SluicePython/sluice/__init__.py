@@ -10,6 +10,7 @@
         open_ones = todos.query("done eq false")
 """
 
+from ._abi import commit as _commit
 from ._abi import version_text as _version_text
 from ._context import ConflictHandler, Context, Table, TokenProvider, Transaction
 from ._events import Events
@@ -38,3 +39,5 @@ __all__ = [
 
 #: The version of the library.
 __version__ = _version_text()
+#: The hash of the commit that the library was built from; empty for a build that does not know it.
+__commit__ = _commit()

@@ -64,6 +64,7 @@ _HANDLE = [c_uint64, _OUT]
 _FUNCTIONS = {
     "sluice_version": (c_uint32, []),
     "sluice_version_text": (c_char_p, []),
+    "sluice_commit": (c_char_p, []),
     "sluice_code_name": (c_char_p, [c_int32]),
     "sluice_text_set": (c_int32, [_OUT, c_char_p, c_size_t]),
     "sluice_text_free": (None, [_OUT]),
@@ -164,3 +165,7 @@ def code_name(code: int) -> str:
 
 def version_text() -> str:
     return _library.sluice_version_text().decode()
+
+
+def commit() -> str:
+    return _library.sluice_commit().decode()

@@ -3,7 +3,7 @@ import RepositoryFiles
 import Sluice
 import Testing
 
-@Suite struct CustomDaemonTests {
+@Suite(.example(.customDaemon)) struct CustomDaemonTests {
     private static let policy = Repository.path("Examples/custom-daemon/policy.yaml")
 
     @Test("the daemon of the example syncs by itself, its plugin decides a conflict, and it ends in order")
@@ -41,7 +41,7 @@ import Testing
     }
 
     private func start(_ arguments: [String], log: String) throws -> Process {
-        let process = try Program("custom-daemon").process(arguments)
+        let process = try Program.customDaemon.process(arguments)
         process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
         process.standardError = process.standardOutput
         try process.run()

@@ -2,13 +2,13 @@ import Foundation
 import Sluice
 import Testing
 
-@Suite struct MixedModeTests {
+@Suite(.example(.mixedMode)) struct MixedModeTests {
     @Test("the travel agencies are read online, offline and mixed, and each answer says its source")
     func agencies() async throws {
-        let told = try await Program("mixed-mode").run([])
+        let told = try await Program.mixedMode.run([])
         #expect(told.status == 0, "\(told)")
         #expect(told.output.contains("All answers are right."))
-        let facts = try await Program("mixed-mode").run(["--json"])
+        let facts = try await Program.mixedMode.run(["--json"])
         #expect(facts.status == 0)
         let steps = try facts.json["steps"]?.elements ?? []
         func sources(_ address: String) -> [String?] {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct TodoTests {
+@Suite(.example(.todo)) struct TodoTests {
     @Test("two to-do lists work offline and meet through a server")
     func twoLists() async throws {
         try await withServer(tables: "{ todos: { softDelete: true } }") { server, scratch in

@@ -1,11 +1,14 @@
 import Foundation
 import Sluice
+import Testing
 
 /// Runs the built programs as a user would: real processes, real files, and never longer than a time limit.
 struct Program: Sendable {
     static let sluice = Program("sluice")
     static let lab = Program("sluice-lab")
     static let todo = Program("todo")
+    static let mixedMode = Program("mixed-mode")
+    static let customDaemon = Program("custom-daemon")
     static let sqlite = Program(path: "/usr/bin/sqlite3")
 
     /// What a process left behind.
@@ -86,6 +89,13 @@ struct Program: Sendable {
     }
 
     struct TimedOut: Error { var arguments: [String] }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Runs a test of an example's program where `make examples` has built it, as `make test` does.
+    static func example(_ program: Program) -> Self {
+        .enabled(if: FileManager.default.isExecutableFile(atPath: program.path), "make examples builds it")
+    }
 }
 
 extension Process {

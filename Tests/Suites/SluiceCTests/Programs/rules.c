@@ -244,6 +244,8 @@ int main(void) {
     char version[32];
     snprintf(version, sizeof version, "%d.%d.%d", SLUICE_VERSION_MAJOR, SLUICE_VERSION_MINOR, SLUICE_VERSION_PATCH);
     TRUE(strcmp(sluice_version_text(), version) == 0);
+    // A test's build is no release: it has no commit, or the hash of the archive that it was built from.
+    TRUE(strspn(sluice_commit(), "0123456789abcdef") == strlen(sluice_commit()));
     TRUE(strcmp(sluice_code_name(SLUICE_ERROR_RECORD_MISSING), "recordMissing") == 0);
     TRUE(strcmp(sluice_code_name(-12345), "unknown") == 0);
     context = opened("rules.db", NULL);

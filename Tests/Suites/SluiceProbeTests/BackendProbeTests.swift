@@ -1,0 +1,86 @@
+import HTTPTypes
+import SluiceBackend
+import SluiceCore
+import SluiceOData
+import SluiceTesting
+import Testing
+
+@testable import SluiceProbe
+
+/// The embedded backend on every wire.
+@Suite(.timeLimit(.minutes(5))) struct BackendProbeTests {
+    struct Door: Sendable, CustomStringConvertible {
+        var dialect: Dialect
+        var path: String
+        var description: String { dialect.name }
+    }
+
+    static let doors =
+        Dialect.all.map { Door(dialect: $0, path: "") } + [
+            Door(dialect: .odataV2, path: "/odata/v2"), Door(dialect: .odataV4, path: "/odata/v4"),
+        ]
+
+    private struct Way: Transport {
+        let backend: Backend
+        let answer: @Sendable (Request, Response) -> Response
+
+        func send(_ request: Request) async throws -> Response {
+            answer(request, await backend.respond(to: request))
+        }
+    }
+
+    private static func backend(_ columns: [TableSchema.Column]) async throws -> Backend {
+        let rows: [JSON] = (10..<40).map { ["id": JSON("row-\($0)"), "title": "x", "year": JSON($0)] }
+        return try await Backend(
+            BackendConfiguration(tables: [
+                .init("movies", seed: .records(rows), pageSize: 20), .init("probes", columns: columns),
+            ]))
+    }
+
+    private static let columns: [TableSchema.Column] = [
+        .init("name", .string), .init("count", .integer), .init("rate", .real), .init("open", .boolean),
+        .init("due", .date),
+    ]
+
+    private func probe(
+        _ door: Door, _ backend: Backend, scratch: String?, table: String = "movies",
+        _ answer: @escaping @Sendable (Request, Response) -> Response = { $1 }
+    ) async throws -> ProbeReport {
+        var options = ProbeOptions(table: table)
+        options.scratch = scratch
+        options.columns = Self.columns
+        return try await ServerProbe(
+            endpoint: try Endpoint("http://127.0.0.1:8080\(door.path)"), dialect: door.dialect,
+            transport: Way(backend: backend, answer: answer), options: options
+        ).run()
+    }
+
+    @Test("nothing is wrong with it, read or written", arguments: doors) func faultless(_ door: Door) async throws {
+        let backend = try await Self.backend(Self.columns)
+        for (table, scratch) in [("movies", nil), ("movies", "probes"), ("probes", "probes")] as [(String, String?)] {
+            let report = try await probe(door, backend, scratch: scratch, table: table)
+            #expect(
+                report.findings.isEmpty, "\(door) \(table): \(report.findings.map { "\($0.code): \($0.seen)" })")
+            #expect(report.grade == "changeTokens", "\(report.facts)")
+        }
+        // Its rows are gone.
+        let left = try await probe(door, backend, scratch: nil, table: "probes")
+        #expect(!left.facts.contains { $0.subject == "count" && !$0.text.contains(" 0 rows") }, "\(left.facts)")
+    }
+
+    @Test("a service without a description, and one whose links lead elsewhere") func services() async throws {
+        let backend = try await Self.backend(Self.columns)
+        let door = Self.doors[5]
+        let undescribed = try await probe(door, backend, scratch: nil) { request, response in
+            request.head.path?.contains("$metadata") == true ? .json(404, "") : response
+        }
+        #expect(undescribed.findings.map(\.code) == [.metadataUnread])
+        let elsewhere = try await probe(door, backend, scratch: nil) { _, response in
+            var response = response
+            let text = String(decoding: response.body.bytes, as: UTF8.self)
+            response.body = Body(bytes: Array(text.replacing("127.0.0.1:8080", with: "10.0.0.7").utf8))
+            return response
+        }
+        #expect(elsewhere.findings.map(\.code) == [.linksElsewhere], "\(elsewhere.findings)")
+    }
+}

@@ -22,10 +22,10 @@ import Testing
 
     private struct Way: Transport {
         let backend: Backend
-        let answer: @Sendable (Request, Response) -> Response
+        let answer: @Sendable (Request, () async -> Response) async -> Response
 
         func send(_ request: Request) async throws -> Response {
-            answer(request, await backend.respond(to: request))
+            await answer(request) { await backend.respond(to: request) }
         }
     }
 
@@ -44,7 +44,7 @@ import Testing
 
     private func probe(
         _ door: Door, _ backend: Backend, scratch: String?, table: String = "movies",
-        _ answer: @escaping @Sendable (Request, Response) -> Response = { $1 }
+        _ answer: @escaping @Sendable (Request, () async -> Response) async -> Response = { await $1() }
     ) async throws -> ProbeReport {
         var options = ProbeOptions(table: table)
         options.scratch = scratch
@@ -61,22 +61,37 @@ import Testing
             let report = try await probe(door, backend, scratch: scratch, table: table)
             #expect(
                 report.findings.isEmpty, "\(door) \(table): \(report.findings.map { "\($0.code): \($0.seen)" })")
-            #expect(report.grade == "changeTokens", "\(report.facts)")
+            #expect(report.grade == .changeTokens, "\(report.facts)")
         }
         // Its rows are gone.
         let left = try await probe(door, backend, scratch: nil, table: "probes")
         #expect(!left.facts.contains { $0.subject == "count" && !$0.text.contains(" 0 rows") }, "\(left.facts)")
     }
 
+    @Test("the settings say which batches a service takes") func batches() async throws {
+        let backend = try await Self.backend(Self.columns)
+        let door = Self.doors[5]
+        let none = try await probe(door, backend, scratch: "probes") { request, pass in
+            request.head.path?.contains("$batch") == true ? .json(501, "") : await pass()
+        }
+        #expect(none.settings.contains { $0.contains("batches: off") }, "\(none.settings)")
+        let multipart = try await probe(door, backend, scratch: "probes") { request, pass in
+            let isJSON = request.head.headerFields[.contentType]?.contains("json") == true
+            return isJSON && request.head.path?.contains("$batch") == true ? .json(415, "") : await pass()
+        }
+        #expect(multipart.settings.contains { $0.contains("batches: multipart") }, "\(multipart.settings)")
+        #expect(none.findings.isEmpty && multipart.findings.isEmpty)
+    }
+
     @Test("a service without a description, and one whose links lead elsewhere") func services() async throws {
         let backend = try await Self.backend(Self.columns)
         let door = Self.doors[5]
-        let undescribed = try await probe(door, backend, scratch: nil) { request, response in
-            request.head.path?.contains("$metadata") == true ? .json(404, "") : response
+        let undescribed = try await probe(door, backend, scratch: nil) { request, pass in
+            request.head.path?.contains("$metadata") == true ? .json(404, "") : await pass()
         }
         #expect(undescribed.findings.map(\.code) == [.metadataUnread])
-        let elsewhere = try await probe(door, backend, scratch: nil) { _, response in
-            var response = response
+        let elsewhere = try await probe(door, backend, scratch: nil) { _, pass in
+            var response = await pass()
             let text = String(decoding: response.body.bytes, as: UTF8.self)
             response.body = Body(bytes: Array(text.replacing("127.0.0.1:8080", with: "10.0.0.7").utf8))
             return response

@@ -103,6 +103,9 @@ extension ProbeCase {
             .idsTwins, "two ids that differ in normalisation",
             prepare: { $0.seed("items", [["id": "caf\u{e9}"], ["id": "cafe\u{301}"]]) }),
         ProbeCase(
+            .namesTwins, "two properties that differ in normalisation",
+            prepare: { $0.seed("items", [["id": "row-50", "caf\u{e9}": 1, "cafe\u{301}": 2]]) }),
+        ProbeCase(
             .idsIntegers, "integer ids",
             FaultyServer.rows { row in
                 if let number = row["id"]?.string?.suffix(2), let id = Int(number) { row["id"] = JSON(id) }

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import SluiceBase
+internal import SluiceSync
 internal import SluiceWire
 internal import Synchronization
 
@@ -110,7 +111,7 @@ final class ProbeTransport: Transport {
                 state.seen.slowest = (String(path.prefix { $0 != "?" }), ticks)
             }
             if path.prefix(while: { $0 != "?" }).hasSuffix("/$batch") { state.seen.batches.append(response.status) }
-            if let offer = HTTPField.Name("X-Sluice-Batch").flatMap({ response.head.headerFields[$0] }) {
+            if let offer = BatchSupport.offerName.flatMap({ response.head.headerFields[$0] }) {
                 state.seen.batchOffer = Int(offer)
             }
         }

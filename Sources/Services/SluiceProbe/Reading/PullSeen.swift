@@ -19,6 +19,8 @@ struct PullSeen: ProbeObservation {
     var counts: [Int?] = []
     /// Whether the service keeps no time of change that is known.
     var hasNoTimes = false
+    /// Two names of one record's properties that are equal but for case or normalisation.
+    var twins: [PropertyName] = []
     /// A column that seems to hold the time of change, for a service that needs to be told.
     var candidate: PropertyName?
 
@@ -39,6 +41,10 @@ struct PullSeen: ProbeObservation {
         }
         if let row = quarantined.first {
             found.append(ProbeFinding(.rowsUnfit, "\(row.recordID?.text ?? "a row") cannot be stored: \(row.reason)"))
+        }
+        if twins.count > 1 {
+            let names = twins.map { JSON($0.text).description }.joined(separator: " and ")
+            found.append(ProbeFinding(.namesTwins, "a row has the properties \(names)"))
         }
         if let idle, idle.brought > 0 {
             found.append(ProbeFinding(.pullNeverSettles, "a second pull brings \(idle.brought.counted("row")) again"))
@@ -122,6 +128,10 @@ extension ProbeSession {
         seen.requests = wire.seen.requests - before
         seen.quarantined = try await context.quarantine()
         seen.rows = try await context.store.read { [table] in try $0.count(matching: Query(table)) }
+        seen.twins = try await context.store.read { [table] in
+            try $0.records(matching: Query(table)).prefix(ProbePage.wanted).lazy.map(Self.twins).first { !$0.isEmpty }
+                ?? []
+        }
         if case .success? = seen.first {
             before = wire.seen.requests
             seen.idle = try? await context.pull(query, named: Self.queryName)
@@ -138,11 +148,17 @@ extension ProbeSession {
         seen.grade = try await context.status().cursors.first?.grade ?? seen.first?.probed?.grade
         seen.hasNoTimes = isService && !rows.page.rows.contains { $0.updatedAt != nil }
         seen.candidate = set.flatMap(Self.timeOfChange)
-        report.grade = seen.grade?.rawValue
+        report.grade = seen.grade
         if seen.grade == .full, seen.hasNoTimes, let column = seen.candidate {
             report.proposal.set.append(("updated-at", ProbeSettings.quoted(column.text)))
         }
         report.add(seen)
+    }
+
+    /// Names of a record's properties that one who folds letters takes for one.
+    private static func twins(in record: JSON) -> [PropertyName] {
+        let forms = Dictionary(grouping: record.names) { RowsSeen.folded($0.text) }
+        return forms.values.first { $0.count > 1 }?.sorted() ?? []
     }
 
     private func count() async throws -> Int? {

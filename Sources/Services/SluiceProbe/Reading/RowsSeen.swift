@@ -53,7 +53,7 @@ struct RowsSeen: ProbeObservation {
 
     /// Ids that are equal in letters of one case, or after Unicode's normalisation.
     private func twins(_ ids: Set<RecordID>) -> [ProbeFinding] {
-        let forms = Dictionary(grouping: ids) { $0.text.precomposedStringWithCanonicalMapping.lowercased() }
+        let forms = Dictionary(grouping: ids) { Self.folded($0.text) }
         guard let twins = forms.values.first(where: { $0.count > 1 }) else { return [] }
         let names = twins.map { JSON($0.text).description }.sorted().joined(separator: " and ")
         return [ProbeFinding(.idsTwins, "two rows have the ids \(names), equal but for case or normalisation")]
@@ -76,6 +76,11 @@ struct RowsSeen: ProbeObservation {
 
     var facts: [(subject: String, text: String)] {
         [("rows", page.rows.isEmpty ? "the table has none" : "\(page.rows.count.counted("row")) looked at")]
+    }
+
+    /// The text without the differences of case and of Unicode's normalisation.
+    static func folded(_ text: String) -> [UInt8] {
+        Array(text.precomposedStringWithCanonicalMapping.lowercased().utf8)
     }
 
     static func names(_ ids: [RecordID]) -> String {

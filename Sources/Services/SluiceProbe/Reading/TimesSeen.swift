@@ -24,9 +24,6 @@ struct TimesSeen: ProbeObservation {
     /// Whether pulls follow change tokens, so that nothing is found by its time.
     var hasTokens = false
 
-    /// The largest difference of a row's time from the server's clock, as in ``CursorCeiling``.
-    private static let tolerance = 300 * Timestamp.ticksPerSecond
-
     var findings: [ProbeFinding] { (hasTokens ? [] : following) + values }
 
     /// The faults that only pulls by time meet.
@@ -96,7 +93,7 @@ struct TimesSeen: ProbeObservation {
         }
         if case .success(let newest) = newest, let date = newest.date,
             let last = newest.rows.compactMap({ $0.updatedAt.flatMap { Timestamp($0) } }).max(),
-            last.ticks > date.ticks + Self.tolerance
+            last.ticks > date.ticks + CursorCeiling.tolerance
         {
             found.append(
                 ProbeFinding(.timesAhead, "the newest row has the time \(last), the server's clock shows \(date)"))
@@ -159,7 +156,7 @@ extension ProbeSession {
             since: try await pulled(.changedSince(time)), behind: try await pulled(.after(time: time, id: row.id)),
             itself: try await pulled(.row(row.id)), ties: ties,
             untimed: try await pulled(.withoutTime(behindID: nil), top: 2),
-            hasTokens: report.grade == PullGrade.changeTokens.rawValue)
+            hasTokens: report.grade == .changeTokens)
         report.add(seen)
     }
 }

@@ -69,6 +69,10 @@ extension ProbeFinding.Code {
             .warning(
                 "two devices that make ids which differ in letters alone meet a conflict",
                 "compare ids by their bytes (a binary collation)", "makes ids of small letters and digits by itself")
+        case .namesTwins:
+            .warning(
+                "databases that fold letters keep one of the two values", "give one of the two properties another name",
+                "keeps names apart by their bytes, and so must all others")
         case .versionMissing:
             .warning(
                 "changes overwrite each other unseen",

@@ -10,7 +10,8 @@ extension ProbeFinding {
         // Pages and their links.
         case pagesLimited, pagesFail, pagesOverlap, linksElsewhere, linksCircle, linksLost
         // Rows and ids.
-        case rowsUnfit, rowsRepeated, rowsMove, rowsUntimed, idsTwins, idsIntegers, idsFolded, versionMissing
+        case rowsUnfit, rowsRepeated, rowsMove, rowsUntimed, idsTwins, idsIntegers, idsFolded, namesTwins
+        case versionMissing
         case lookupMissing, lookupDiffers, missingFound, missingFails
         // Times and clocks.
         case tiesUnsorted, tiesShuffled, timesMisread, timesRounded, timesAhead, timesZoneless

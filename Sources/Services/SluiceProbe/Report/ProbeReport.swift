@@ -1,4 +1,5 @@
 public import SluiceBase
+public import SluiceSync
 internal import SluiceWire
 
 /// The result of a probe.
@@ -20,7 +21,7 @@ public struct ProbeReport: Sendable, JSONPrinted {
     /// The table that was written to; nil if none was.
     public let scratch: String?
     /// The means by which a pull follows the table's changes; nil where that was not found out.
-    public internal(set) var grade: PullGradeName?
+    public internal(set) var grade: PullGrade?
     /// The faults, the worst first.
     public private(set) var findings: [ProbeFinding] = []
     /// The observations that are no faults.
@@ -31,9 +32,6 @@ public struct ProbeReport: Sendable, JSONPrinted {
     public internal(set) var requests = 0
     /// The settings found out so far.
     var proposal: ProbeSettings
-
-    /// The name of a pull's grade: `changeTokens`, `keyset`, `timestamps` or `full`.
-    public typealias PullGradeName = String
 
     private enum CodingKeys: String, CodingKey {
         case endpoint, dialect, table, scratch, grade, findings, facts, requests

@@ -1,4 +1,5 @@
 internal import SluiceBase
+internal import SluiceSync
 internal import SluiceWire
 
 /// A row that was made, made again with another text, and read.
@@ -12,7 +13,7 @@ struct InsertSeen: ProbeObservation {
     /// Whether the adapter of a service reads the record after a refusal by itself.
     var isService = false
     /// The time by which a saved cursor stays behind the server's clock: the default of a context.
-    static let commitLag = 30 * Timestamp.ticksPerSecond
+    private static let commitLag = SyncOptions().commitLag.components.seconds * Timestamp.ticksPerSecond
 
     var findings: [ProbeFinding] { insert + repeated + read + clock }
 
@@ -64,7 +65,7 @@ struct InsertSeen: ProbeObservation {
         if date.ticks - time.ticks > Self.commitLag {
             return [ProbeFinding(.clockAhead, "a row made at \(date) by the web server's clock has the time \(time)")]
         }
-        guard time.ticks - date.ticks > 10 * Self.commitLag else { return [] }
+        guard time.ticks - date.ticks > CursorCeiling.tolerance else { return [] }
         return [ProbeFinding(.timesAhead, "a row made at \(date) by the server's clock has the time \(time)")]
     }
 }

@@ -27,6 +27,9 @@ extension ScratchRun {
         }
         let before = current
         let updated = try await change(id, before, column, value, version: version)
+        if session.isService, [405, 501].contains(updated.status) {
+            report.proposal.service.append(("tunnel", "true"))
+        }
         let after = try await session.lookup(id)
         var seen = UpdateSeen(
             id: id, before: before, column: column, value: value, updated: updated, after: after, columns: columns,

@@ -45,7 +45,7 @@ struct ProbeCommand: OutcomeCommand {
         let probe = ServerProbe(
             endpoint: endpoint, dialect: settings.dialect, transport: transport, client: client, options: options)
         defer { settings.stopToken() }
-        return outcome(try await Self.untilInterrupted { try await probe.run() })
+        return outcome(try await Interruption.cancels { try await probe.run() })
     }
 
     private func options(_ settings: ClientSettings) throws -> ProbeOptions {
@@ -91,9 +91,11 @@ struct ProbeCommand: OutcomeCommand {
         lines.append(report.findings.isEmpty ? "nothing is wrong; settings:" : "settings:")
         return (lines + report.settings.map { "  \($0)" }).map(Plain.line)
     }
+}
 
-    /// Runs `body`, and cancels it at SIGINT and SIGTERM, so that it can delete its rows.
-    private static func untilInterrupted<Result: Sendable>(
+private enum Interruption {
+    /// Runs `body`, and cancels it at SIGINT and SIGTERM, so that it can delete its rows. Then the process ends.
+    static func cancels<Result: Sendable>(
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
@@ -107,6 +109,11 @@ struct ProbeCommand: OutcomeCommand {
             }
         }
         defer { watch.cancel() }
-        return try await work.value
+        do {
+            return try await work.value
+        } catch {
+            if work.isCancelled { await watch.value }
+            throw error
+        }
     }
 }

@@ -88,13 +88,12 @@ struct PullSeen: ProbeObservation {
     private func why(_ grade: PullGrade) -> String {
         switch grade {
         case .changeTokens: return "the server gives change tokens"
-        case .keyset: return "it sorts rows of one time by id, and compares times as it writes them"
-        case .timestamps:
-            return "it sorts by time; that it sorts rows of one time by id was not seen"
-        default:
-            guard hasNoTimes else { return "its changes cannot be followed" }
+        case _ where hasNoTimes:
             let hint = candidate.map { "; \($0) may be one: updated-at" } ?? ""
             return "the service gives no delta links, and no time of change is known\(hint)"
+        case .keyset: return "it sorts rows of one time by id, and compares times as it writes them"
+        case .timestamps: return "it sorts by time; that it sorts rows of one time by id was not seen"
+        default: return "its changes cannot be followed"
         }
     }
 }
@@ -149,7 +148,7 @@ extension ProbeSession {
         seen.hasNoTimes = isService && !rows.page.rows.contains { $0.updatedAt != nil }
         seen.candidate = set.flatMap(Self.timeOfChange)
         report.grade = seen.grade
-        if seen.grade == .full, seen.hasNoTimes, let column = seen.candidate {
+        if seen.grade != .changeTokens, seen.hasNoTimes, let column = seen.candidate {
             report.proposal.set.append(("updated-at", ProbeSettings.quoted(column.text)))
         }
         report.add(seen)

@@ -25,7 +25,7 @@ extension ProbeFinding.Code {
                 "times shift or lose digits", "store times with milliseconds, in UTC", "keeps the server's value")
         case .halfEmojiKept:
             .warning(
-                "one client's broken text is a row that others cannot read",
+                "one client's broken text is a row that others cannot read, and may fail whole lists",
                 "refuse texts that are no Unicode, or replace the half", "quarantines such rows")
         case .repeatTwice:
             .fault(

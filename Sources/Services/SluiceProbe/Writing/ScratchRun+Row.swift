@@ -111,6 +111,7 @@ extension ScratchRun {
         seen.after = try await session.lookup(id)
         seen.traces = try await session.list { $0.filter = ProbeSession.equals(columns.id, id) }.probed
         seen.pulledDelete = try await follows { $0 == nil }
+        seen.hasTokens = try await device?.status().cursors.first?.grade == .changeTokens
         if !session.isService, seen.traces?.rows.contains(where: \.isDeleted) ?? false {
             seen.undeleted = try await session.record(
                 session.dialect.undelete(

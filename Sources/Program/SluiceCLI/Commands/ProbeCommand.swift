@@ -12,7 +12,7 @@ struct ProbeCommand: OutcomeCommand {
         discussion: """
             Asks a table what a pull asks, and names what is wrong, what it costs, what to change at the server and what \
             Sluice does about it. It only reads, unless --write names a scratch table: there it makes rows of its own, \
-            changes them and deletes them. No store is opened. Ends with 0 if nothing is wrong, 5 for warnings, 7 for a \
+            changes them and deletes them. No store is opened, and no plugins take part. Ends with 0 if nothing is wrong, 5 for warnings, 7 for a \
             fault; 3 if the server cannot be reached, 4 if it does not accept the credentials.
             """)
 

@@ -127,8 +127,11 @@ extension ProbeSession {
         seen.requests = wire.seen.requests - before
         seen.quarantined = try await context.quarantine()
         seen.rows = try await context.store.read { [table] in try $0.count(matching: Query(table)) }
+        let system = dialect.columns.all
         seen.twins = try await context.store.read { [table] in
-            try $0.records(matching: Query(table)).prefix(ProbePage.wanted).lazy.map(Self.twins).first { !$0.isEmpty }
+            try $0.records(matching: Query(table)).prefix(ProbePage.wanted).lazy.map {
+                Self.twins(in: $0, besides: system)
+            }.first { !$0.isEmpty }
                 ?? []
         }
         if case .success? = seen.first {
@@ -155,8 +158,8 @@ extension ProbeSession {
     }
 
     /// Names of a record's properties that one who folds letters takes for one.
-    private static func twins(in record: JSON) -> [PropertyName] {
-        let forms = Dictionary(grouping: record.names) { RowsSeen.folded($0.text) }
+    private static func twins(in record: JSON, besides system: Set<PropertyName>) -> [PropertyName] {
+        let forms = Dictionary(grouping: record.names.filter { !system.contains($0) }) { RowsSeen.folded($0.text) }
         return forms.values.first { $0.count > 1 }?.sorted() ?? []
     }
 

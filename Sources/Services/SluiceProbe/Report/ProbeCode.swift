@@ -33,6 +33,15 @@ extension ProbeFinding {
 }
 
 extension ProbeFinding.Code {
+    /// The findings that follow from this one.
+    var implied: Set<Self> {
+        switch self {
+        case .skipIgnored: [.pagesOverlap]
+        case .filterIgnored: [.timesRounded, .idsComparedOtherwise]
+        default: []
+        }
+    }
+
     /// The constant texts of the code.
     var advice: ProbeFinding.Advice { reading ?? listing ?? timing ?? changing ?? keeping }
 }

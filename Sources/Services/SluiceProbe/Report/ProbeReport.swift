@@ -50,11 +50,13 @@ public struct ProbeReport: Sendable, JSONPrinted {
         findings.contains { $0.grade == .fault } ? .fault : findings.first?.grade
     }
 
-    /// Adds a finding; of one kind the first stays.
+    /// Adds a finding; of one kind the first stays, and none is added that follows from another.
     mutating func add(_ code: ProbeFinding.Code, _ seen: String) { add(ProbeFinding(code, seen)) }
 
     mutating func add(_ finding: ProbeFinding) {
-        guard !findings.contains(where: { $0.code == finding.code }) else { return }
+        guard !findings.contains(where: { $0.code == finding.code || $0.code.implied.contains(finding.code) }) else {
+            return
+        }
         let place = finding.grade == .fault ? findings.prefix { $0.grade == .fault }.count : findings.count
         findings.insert(finding, at: place)
     }

@@ -25,7 +25,12 @@ import Testing
         let answer: @Sendable (Request, () async -> Response) async -> Response
 
         func send(_ request: Request) async throws -> Response {
-            await answer(request) { await backend.respond(to: request) }
+            await answer(request) {
+                var response = await backend.respond(to: request)
+                // As the listener does.
+                response.head.headerFields[.date] = HTTPDate.text(SyncEnvironment.system.now())
+                return response
+            }
         }
     }
 
@@ -89,7 +94,7 @@ import Testing
         let undescribed = try await probe(door, backend, scratch: nil) { request, pass in
             request.head.path?.contains("$metadata") == true ? .json(404, "") : await pass()
         }
-        #expect(undescribed.findings.map(\.code) == [.metadataUnread])
+        #expect(undescribed.findings.first?.code == .metadataUnread)
         let elsewhere = try await probe(door, backend, scratch: nil) { _, pass in
             var response = await pass()
             let text = String(decoding: response.body.bytes, as: UTF8.self)

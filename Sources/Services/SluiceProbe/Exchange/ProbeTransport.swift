@@ -66,7 +66,6 @@ final class ProbeTransport: Transport {
     /// Allows some more requests, by which the probe's own rows are removed.
     func allowCleaning() {
         state.withLock { state in
-            state.isOver = false
             state.bounds.requests = state.seen.requests + 60
             state.bounds.duration = start.duration(to: environment.steady()) + .seconds(30)
         }

@@ -1,4 +1,4 @@
-package import SluiceBase
+internal import SluiceBase
 
 /// Checks whether a server sorts rows of one time by id, and compares times and ids in the same order.
 ///

@@ -143,7 +143,7 @@ threads: setup
 
 # Writes what tests put into the documentation anew.
 written-docs:
-	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests|HostilePageTests|PluginAPITests|SettingsTests|StampedeTests"
+	SLUICE_WRITE_DOCS=1 $(SWIFT) test --filter "WireSessionTests|ConformancePageTests|HTTPCaseTests|HostilePageTests|ProbePageTests|PluginAPITests|SettingsTests|StampedeTests"
 
 # The reference as static HTML in .build-docs/html: the comments of the public API, and the pages of docs/ as its articles.
 docs: setup

@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "SluiceCore", targets: ["SluiceCore"]),
         .library(name: "SluiceOData", targets: ["SluiceOData"]),
         .library(name: "SluiceStores", targets: ["SluiceStores"]),
+        .library(name: "SluiceProbe", targets: ["SluiceProbe"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "SluiceService", targets: ["SluiceService"]),
         .library(name: "SluicePredicate", targets: ["SluicePredicate"]),
@@ -105,6 +106,10 @@ var services: [Target] {
             .target(
                 name: "SluiceStores",
                 dependencies: ["SluiceBase", "SluiceOData", "SluiceSync", "SluiceWire", httpTypes]),
+            // The examination of a server before it is trusted with data.
+            .target(
+                name: "SluiceProbe",
+                dependencies: ["SluiceBase", "SluiceOData", "SluiceStores", "SluiceSync", "SluiceWire", httpTypes]),
         ])
 }
 
@@ -173,7 +178,7 @@ var program: [Target] {
                 name: "SluiceCLI",
                 dependencies: [
                     "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceDaemon", "SluiceLua",
-                    "SluicePluginTools", argumentParser, asyncHTTPClient, crypto, logging, nioCore,
+                    "SluicePluginTools", "SluiceProbe", argumentParser, asyncHTTPClient, crypto, logging, nioCore,
                     nioHTTP1, serviceLifecycle, unixSignals,
                 ],
                 resources: [.copy("Resources/movies.json")]),
@@ -244,7 +249,8 @@ var suites: [Target] {
                 name: "SluiceODataTests",
                 dependencies: ["RepositoryFiles", "SluiceCore", "SluiceOData", "SluiceTesting", httpTypes]),
             // With services that others wrote: .ci/peers starts them; without them its tests are skipped.
-            .testTarget(name: "SluicePeerTests", dependencies: ["Sluice", httpTypes], exclude: ["Peers"]),
+            .testTarget(
+                name: "SluicePeerTests", dependencies: ["Sluice", "SluiceProbe", httpTypes], exclude: ["Peers"]),
             .testTarget(
                 name: "SluicePredicateTests",
                 dependencies: ["SluiceCore", "SluicePredicate", "SluiceSQLite", "SluiceTesting"]),
@@ -256,6 +262,13 @@ var suites: [Target] {
                 dependencies: [
                     "SluiceBackend", "SluiceBase", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceStores",
                     "SluiceTesting", "SluiceTestSupport", httpTypes,
+                ]),
+            .testTarget(
+                name: "SluiceProbeTests",
+                dependencies: [
+                    "HostileCases", "RepositoryFiles", "SluiceBackend", "SluiceCore", "SluiceHTTP", "SluiceOData",
+                    "SluiceProbe",
+                    "SluiceTesting", httpTypes,
                 ]),
             .testTarget(
                 name: "SluiceLuaTests",

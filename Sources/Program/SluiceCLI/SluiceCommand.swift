@@ -26,7 +26,8 @@ struct SluiceCommand: AsyncParsableCommand {
         UpdateCommand.self, DeleteCommand.self, UndeleteCommand.self, PurgeCommand.self,
     ]
     private static let state: [any ParsableCommand.Type] = [
-        StatusCommand.self, DoctorCommand.self, ExplainCommand.self, QueueCommand.self, QuarantineCommand.self,
+        StatusCommand.self, DoctorCommand.self, ProbeCommand.self, ExplainCommand.self, QueueCommand.self,
+        QuarantineCommand.self,
         StoreCommand.self,
     ]
     private static let programs: [any ParsableCommand.Type] = [

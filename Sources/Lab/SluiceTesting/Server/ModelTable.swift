@@ -122,7 +122,9 @@ struct ModelTable {
             }
             matching.sort { isInOrder($0, $1, query.order) }
             let page = matching.dropFirst(query.skip).prefix(min(query.top ?? pageSize, pageSize))
-            return .model(200, JSON(page.map { TableQuery.Evaluator.selecting(select, from: $0.wire) }))
+            let rows = JSON(page.map { TableQuery.Evaluator.selecting(select, from: $0.wire) })
+            guard call.parameters["$inlinecount"] == "allpages" else { return .model(200, rows) }
+            return .model(200, ["results": rows, "count": JSON(matching.count)])
         } catch {
             return .model(400, ["error": JSON("\(error)")])
         }

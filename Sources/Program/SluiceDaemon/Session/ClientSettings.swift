@@ -139,6 +139,16 @@ package struct ClientSettings: Sendable {
         return (try Endpoint(endpoint), options)
     }
 
+    /// Returns the parts of a client for requests without a store: its server, its options with the token, and the
+    /// transport. The caller ends a running token program with ``stopToken()``.
+    package func wire() async throws -> (endpoint: Endpoint, options: ClientOptions, transport: any Transport) {
+        var (endpoint, options) = try await connection()
+        options.tokenProvider = token?.provider()
+        return (endpoint, options, try tls.transport())
+    }
+
+    package func stopToken() { token?.stop() }
+
     /// Checks everything named in the settings, without a store: fails as opening a session would.
     func check(_ logger: Logger) async throws {
         var additions = ClientSession.Additions()

@@ -5,9 +5,9 @@ internal import SluiceBase
 /// It stays behind the server's own clock, because a transaction may be committed after one that began later. It never
 /// reaches a future time, which would hide all rows up to then. The clock is not read from `Date` alone, which may come
 /// from another machine: see ``ServerClock``.
-struct CursorCeiling: Sendable {
+package struct CursorCeiling: Sendable {
     /// The largest clock error before a row's time counts as wrong.
-    private static let tolerance = 300 * Timestamp.ticksPerSecond
+    package static let tolerance = 300 * Timestamp.ticksPerSecond
     private static let day = 86_400 * Timestamp.ticksPerSecond
     /// 2010-01-01: an earlier clock is not set, as after a start without a battery or a network. It proves nothing
     /// about rows stamped by another clock.

@@ -1,15 +1,23 @@
 internal import HTTPTypes
-internal import SluiceBase
-internal import SluiceWire
+package import SluiceBase
+package import SluiceWire
 
 /// Builds the requests of a pull: for its session's pages, and for rows by their ids.
-struct PullRequests: Sendable {
+package struct PullRequests: Sendable {
     let dialect: Dialect
     let endpoint: Endpoint
     let query: TableQuery
     let isNamed: Bool
     /// Whether pages include deleted rows.
     var includesDeleted = true
+
+    package init(dialect: Dialect, endpoint: Endpoint, query: TableQuery, isNamed: Bool, includesDeleted: Bool = true) {
+        self.dialect = dialect
+        self.endpoint = endpoint
+        self.query = query
+        self.isNamed = isNamed
+        self.includesDeleted = includesDeleted
+    }
 
     /// The largest number of ids in one request: servers limit the number of conditions and the length of an address.
     static let mostIDs = 40
@@ -21,7 +29,7 @@ struct PullRequests: Sendable {
     /// - Parameter isNarrow: whether only the id, version and time of each row are requested.
     /// - Throws: ``SluiceError`` of code `storeCorrupt` for a saved time that is not valid, `invalidQuery`, `tooLarge`
     ///   if the ids of the known rows do not fit in one address.
-    func request(for page: PullRequest, isNarrow: Bool = false) throws(SluiceError) -> SyncRequest {
+    package func request(for page: PullRequest, isNarrow: Bool = false) throws(SluiceError) -> SyncRequest {
         let columns = dialect.columns
         var query = query
         if isNarrow { query.select = narrow }

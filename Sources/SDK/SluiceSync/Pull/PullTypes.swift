@@ -1,7 +1,7 @@
-internal import SluiceBase
+package import SluiceBase
 
 /// A page of rows, with the data that the session needs.
-struct PullPage: Sendable {
+package struct PullPage: Sendable {
     /// The rows in the order of arrival.
     package var rows: [RowPage.Row]
     /// The time of the server's answer, by its own clock.
@@ -35,7 +35,7 @@ struct PullPage: Sendable {
     }
 
     /// Whether rows of one time stand in the order of their ids.
-    var sortsTies: Bool {
+    package var sortsTies: Bool {
         zip(rows, rows.dropFirst()).allSatisfy { one, next in
             one.updatedAt == nil || one.updatedAt != next.updatedAt || one.isUnfit || next.isUnfit
                 || IDOrder.isAscending([one.id, next.id])
@@ -43,7 +43,7 @@ struct PullPage: Sendable {
     }
 
     /// Whether all orders in use sort the ids of its rows, and the given id, alike.
-    func isUniform(with id: RecordID? = nil) -> Bool {
+    package func isUniform(with id: RecordID? = nil) -> Bool {
         IDOrder.isUniform(rows.filter { !$0.isUnfit }.map(\.id) + (id.map { [$0] } ?? []))
     }
 }
@@ -75,9 +75,9 @@ enum PullEffect: Sendable {
 }
 
 /// The page to request, on top of the user's query.
-struct PullRequest: Sendable, Hashable {
+package struct PullRequest: Sendable, Hashable {
     /// The start of the page.
-    enum Position: Sendable, Hashable {
+    package enum Position: Sendable, Hashable {
         /// The first rows.
         case start
         /// The first rows, with a change token after them if the server issues any.

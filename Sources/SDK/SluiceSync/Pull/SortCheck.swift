@@ -4,7 +4,7 @@ internal import SluiceBase
 ///
 /// A server that ignores the order may return rows as they were stored, in the order of their times by chance. A
 /// request for the opposite order then returns the same order, and reveals it.
-struct SortCheck: Sendable {
+package struct SortCheck: Sendable {
     private static let leastPages = 2
     private static let leastRows = 16
 
@@ -13,7 +13,9 @@ struct SortCheck: Sendable {
     private(set) var isAsking = false
     private var isDone = false
 
-    var request: PullRequest { PullRequest(position: .newestFirst, skip: 0, top: Self.leastRows) }
+    package init() {}
+
+    package var request: PullRequest { PullRequest(position: .newestFirst, skip: 0, top: Self.leastRows) }
 
     /// Counts a page and its new rows: a pull of few rows is not worth the check.
     mutating func count(_ fresh: Int) {
@@ -29,7 +31,7 @@ struct SortCheck: Sendable {
     }
 
     /// Whether the answer shows that the server does not sort. Concurrent inserts and deletes do not affect that.
-    mutating func failed(by page: PullPage?) -> Bool {
+    package mutating func failed(by page: PullPage?) -> Bool {
         isAsking = false
         isDone = true
         let times = (page?.rows ?? []).compactMap { $0.updatedAt.flatMap { Timestamp($0) } }

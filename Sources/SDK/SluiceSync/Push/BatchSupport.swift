@@ -1,11 +1,11 @@
-internal import HTTPTypes
+package import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 internal import Synchronization
 
 /// The server's support of batches, judged by the last one sent. It is kept for the context's life. While the server
 /// refuses batches, only groups try them; after it has stored one as a record, nothing does.
-final class BatchSupport: Sendable {
+package final class BatchSupport: Sendable {
     /// The conclusion from an answer to a batch.
     enum Verdict: Sendable {
         /// Nothing against batches.
@@ -17,7 +17,7 @@ final class BatchSupport: Sendable {
     }
 
     /// The header field in which a server announces the maximum of requests in a batch.
-    static let offerName = HTTPField.Name("X-Sluice-Batch")
+    package static let offerName = HTTPField.Name("X-Sluice-Batch")
 
     private struct State {
         var latest = Verdict.taken

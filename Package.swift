@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "SluiceCore", targets: ["SluiceCore"]),
         .library(name: "SluiceOData", targets: ["SluiceOData"]),
         .library(name: "SluiceStores", targets: ["SluiceStores"]),
+        .library(name: "SluiceAdopt", targets: ["SluiceAdopt"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "SluiceService", targets: ["SluiceService"]),
         .library(name: "SluicePredicate", targets: ["SluicePredicate"]),
@@ -100,6 +101,9 @@ var services: [Target] {
             .target(
                 name: "SluiceStores",
                 dependencies: ["SluiceBase", "SluiceOData", "SluiceSync", "SluiceWire", httpTypes]),
+            // The local stores of SDKs whose development has ended, and the way from there.
+            .target(
+                name: "SluiceAdopt", dependencies: ["SluiceBase", "SluiceSQLite", "SluiceSync", "SluiceWire"]),
         ])
 }
 
@@ -167,7 +171,7 @@ var program: [Target] {
             .executableTarget(
                 name: "SluiceCLI",
                 dependencies: [
-                    "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceDaemon", "SluiceLua",
+                    "Sluice", "SluiceAdopt", "SluiceBackend", "SluiceConfiguration", "SluiceDaemon", "SluiceLua",
                     "SluicePluginTools", argumentParser, asyncHTTPClient, crypto, logging, nioCore,
                     nioHTTP1, serviceLifecycle, unixSignals,
                 ],
@@ -273,6 +277,12 @@ var suites: [Target] {
                 dependencies: [
                     "SluiceBackend", "SluiceBase", "SluiceCore", "SluiceOData", "SluiceSQLite", "SluiceStores",
                     "SluiceTesting", "SluiceTestSupport", httpTypes,
+                ]),
+            .testTarget(
+                name: "SluiceAdoptTests",
+                dependencies: [
+                    "RepositoryFiles", "SluiceAdopt", "SluiceBackend", "SluiceCore", "SluiceOData", "SluiceSQLite",
+                    "SluiceSync", "SluiceTesting", "SluiceTestSupport", "SluiceWire", httpTypes,
                 ]),
             .testTarget(name: "AppendStoreTests", dependencies: ["AppendStore", "SluiceCore", "SluiceTesting"]),
             .testTarget(

@@ -7,7 +7,7 @@ public import SluiceWire
 ///
 /// ```swift
 /// let old = try OldStore(path: "localstore.db")
-/// print(try old.report(for: context))             // what would move; nothing is changed
+/// print(try old.report(dialect: .azureV2))        // a dry run: nothing is changed
 /// let report = try await context.adopt(old)
 /// ```
 ///
@@ -29,9 +29,22 @@ public final class OldStore: Sendable {
     public init(path: String, format: OldStoreFormat? = nil, temporaryFolder: String = "/tmp") throws {
         copy = try StoreCopy(of: path, in: temporaryFolder)
         self.format = try Fingerprint.recognise(OldFile(path: copy.path), expected: format).format
+        if self.format == .ios { try Self.checkExternalData(of: path) }
     }
 
-    /// Returns what an adoption would move.
+    /// Refuses a store of Core Data's whose large values are files of their own: the rows have their names alone.
+    private static func checkExternalData(of path: String) throws(SluiceError) {
+        var parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        let name = parts.removeLast()
+        let stem = name.split(separator: ".").dropLast().joined(separator: ".")
+        let folder = (parts + [".\(stem.isEmpty ? name : stem)_SUPPORT"]).joined(separator: "/")
+        guard FileStatus(folder) == nil else {
+            throw SluiceError(
+                .unsupported, "Core Data keeps large values of this store in files of their own, in \(folder)")
+        }
+    }
+
+    /// Returns the report of an adoption that is not carried out.
     ///
     /// - Parameters:
     ///   - dialect: the server's wire.
@@ -77,9 +90,9 @@ extension SyncContext {
     /// Changes keep their order, kind and content, and the version that they were made on. One that the old store cannot
     /// tell the outcome of is uncertain, and the next push finds out. One that the server refused is held with its
     /// failure. A delta token is taken over by a query of ``AdoptionOptions/queries``, else the next pull reads afresh.
-    /// The values are those of this context's wire. What was adopted before is not adopted again.
+    /// The values are those of this context's wire. Content that was adopted before is not adopted again.
     ///
-    /// - Returns: the tables, changes and tokens, and what was left out for which reason.
+    /// - Returns: the tables, changes and tokens, and the changes that were left out, each with its reason.
     /// - Throws: ``SluiceError`` of code `unsupported` for tables, columns and values that are not known, by name;
     ///   `recordExists` or `operationsPending` for a table that is in use here already; `invalidArgument` for a wire that
     ///   no old SDK has spoken; of the store. Nothing is stored then.

@@ -129,7 +129,8 @@ struct AdoptedPushTests {
         try await push(context, over: line)
         try await check(scene, context)
         #expect(scene.made.list == [])
-        #expect(try await scene.remote("t3") == done.0 && scene.remote("t5") == done.1)
+        #expect(try await scene.remote("t3") == done.0)
+        #expect(try await scene.remote("t5") == done.1)
     }
 
     @Test("a record that another client has changed since is a conflict, and its change stays", arguments: Sample.all)
@@ -152,7 +153,8 @@ struct AdoptedPushTests {
             try await context.queue.resolve(operation.id, .client)
         }
         _ = try await context.push()
-        #expect(try await scene.remote("t3")?["text"] == "edited" && scene.remote("t4") == nil)
+        #expect(try await scene.remote("t3")?["text"] == "edited")
+        #expect(try await scene.remote("t4") == nil)
     }
 
     @Test(
@@ -196,6 +198,9 @@ struct AdoptedPushTests {
             let note: @Sendable (Request) -> Void
             func send(_ request: Request) async throws -> Response {
                 note(request)
+                // A server of its time has no change tokens.
+                var request = request
+                if let prefer = HTTPField.Name("Prefer") { request.head.headerFields[prefer] = nil }
                 return try await inner.send(request)
             }
         }

@@ -35,7 +35,8 @@ struct AdoptionFaultTests {
                 outcomes.insert(operations)
                 // Either way the next run ends with all of it, once.
                 try await next.adopt(OldStore(path: path), options: sample.options)
-                #expect(try await next.queue.operations().count == 4 && next.table("todos").count() == 5)
+                #expect(try await next.queue.operations().count == 4)
+                #expect(try await next.table("todos").count() == 5)
                 #expect(try await survivor.check() == [])
                 try await survivor.close()
             }

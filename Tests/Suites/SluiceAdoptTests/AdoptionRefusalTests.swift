@@ -55,7 +55,7 @@ struct AdoptionRefusalTests {
         Refusal(format: .toolkit, sql: "UPDATE Todos SET Cost = 1.5 WHERE Id = 't5'", names: ["Todos.Cost", "local"]),
         Refusal(format: .toolkit, sql: "CREATE TABLE Drafts (Id TEXT PRIMARY KEY)", names: ["Drafts"]),
         Refusal(
-            format: .toolkit, sql: "UPDATE DatasyncDeltaTokens SET Id = 'q-x'",
+            format: .toolkit, sql: "UPDATE DatasyncDeltaTokens SET Id = 'q-x' WHERE Id LIKE 'q-%'",
             names: ["DatasyncDeltaTokens.Id", "q-x"]),
         Refusal(format: .javascript, sql: "UPDATE __operations SET action = 'upsert'", names: ["action", "upsert"]),
         Refusal(

@@ -2,7 +2,6 @@ import Foundation
 import SluiceAdopt
 import SluiceCore
 import SluiceSQLite
-import SluiceTesting
 import Testing
 
 @testable import SluiceSync
@@ -98,9 +97,8 @@ struct AdoptionTests {
         try sample.make(at: folder.file("later.db")) { $0 + "CREATE TABLE more (id TEXT PRIMARY KEY);" }
         var options = sample.options
         options.leftTables.insert("more")
-        let error = await #expect(throws: SluiceError.self) { [options] in
-            try await context.adopt(OldStore(path: folder.file("later.db")), options: options)
-        }
+        let (later, told) = (try OldStore(path: folder.file("later.db")), options)
+        let error = await #expect(throws: SluiceError.self) { try await context.adopt(later, options: told) }
         #expect(error?.code == .recordExists && error?.table == "todos")
         #expect(try await dump(context.store) == before)
     }
@@ -121,7 +119,7 @@ struct AdoptionTests {
         let report = try await context.adopt(OldStore(path: path), options: sample.options)
         #expect(report.operations.count == 4 && report.tables.first?.records == 5)
         #expect(folder.contents == before)
-        try withExtendedLifetime(connection) {}
+        withExtendedLifetime(connection) {}
     }
 
     @Test("a journal that a crash has left is rolled back in the copy alone")
@@ -172,6 +170,47 @@ struct AdoptionTests {
         }
     }
 
+    @Test("a time of creation is left out on a wire without it, unless it is the application's own")
+    func createdAt() async throws {
+        let sample = Sample(format: .datasync)
+        try sample.make(at: path) {
+            $0 + "ALTER TABLE todos ADD COLUMN createdAt DATETIME; UPDATE todos SET createdAt = 1;"
+        }
+        let old = try OldStore(path: path)
+        var options = sample.options
+        for isDeclared in [false, true] {
+            if isDeclared { options.tables = [TableSchema("todos", columns: [.init("createdAt", .date)])] }
+            let context = try await context(sample)
+            let report = try await context.adopt(old, options: options)
+            let record = try await context.table("todos").lookup(id: "t3")
+            #expect(record?["createdAt"] == (isDeclared ? "1970-01-01T00:00:00.001Z" : nil))
+            #expect(report.notes.contains { $0.contains("todos.createdAt") } == !isDeclared)
+        }
+    }
+
+    @Test("a store of Mobile Services keeps its names on its own wire, and takes the newer ones on the next")
+    func underscores() async throws {
+        let names = ["version", "createdAt", "updatedAt", "deleted"]
+        try Sample(format: .net).make(at: path) { sql in
+            names.reduce(
+                sql.replacingOccurrences(
+                    of: "[createdAt] DATETIME, [sequence]", with: "[__createdAt] DATETIME, [sequence]")
+            ) {
+                $0 + "ALTER TABLE todos RENAME COLUMN \($1) TO __\($1);"
+            }
+        }
+        let old = try OldStore(path: path)
+        let first = try await SyncContext(store: MemoryStore(), options: SyncOptions(dialect: .azureV1))
+        try await first.adopt(old)
+        let own = try await first.table("todos").lookup(id: "t1")
+        #expect(own?["__version"] == "version of t1" && own?["__deleted"] == false && own?["version"] == nil)
+        let second = try await SyncContext(store: MemoryStore(), options: SyncOptions(dialect: .azureV2))
+        let report = try await second.adopt(old)
+        let next = try await second.table("todos").lookup(id: "t1")
+        #expect(next?["version"] == "version of t1" && next?["__version"] == nil)
+        #expect(report.operations.map(\.baseVersion) == [nil, "version of t3", "version of t4", "older"])
+    }
+
     @Test("a process that ends at a commit point leaves the old state or the new", arguments: Sample.all)
     func commitPoints(_ sample: Sample) async throws {
         struct Ended: Error {}
@@ -189,7 +228,8 @@ struct AdoptionTests {
             if side == .before { #expect(try await dump(store) == empty) }
             let report = try await next.adopt(OldStore(path: path), options: sample.options)
             #expect((report.adoptedBefore != nil) == (side == .after))
-            #expect(try await next.queue.operations().count == 4 && next.table("todos").count() == 5)
+            #expect(try await next.queue.operations().count == 4)
+            #expect(try await next.table("todos").count() == 5)
             #expect(try await store.checkConsistency() == [])
         }
     }

@@ -3,6 +3,7 @@ import RepositoryFiles
 import SluiceAdopt
 import SluiceCore
 import SluiceSQLite
+import Testing
 
 /// The small store of each format in the fixtures: one table of six records, of which four have a waiting change.
 struct Sample: Sendable, CustomTestStringConvertible {

@@ -27,9 +27,11 @@ package struct StoreAdoption: Sendable {
         package var name: String
         /// The time up to which the server's changes are known, less the time by which commits may come late.
         package var time: Timestamp
+        /// Records that the first pull reads once more, besides those with a change of a record that exists.
+        package var recheck: [RecordID]
 
-        package init(query: Query, name: String, time: Timestamp) {
-            (self.query, self.name, self.time) = (query, name, time)
+        package init(query: Query, name: String, time: Timestamp, recheck: [RecordID]) {
+            (self.query, self.name, self.time, self.recheck) = (query, name, time, recheck)
         }
     }
 
@@ -52,30 +54,8 @@ package struct StoreAdoption: Sendable {
     }
 }
 
-extension SyncContext {
-    /// Stores an adoption in one transaction, while nobody else synchronises the store.
-    ///
-    /// - Returns: the time at which the store took the same content before; nil where it took it now.
-    /// - Throws: ``SluiceError`` of code `recordExists` or `operationsPending` for tables that are in use here,
-    ///   `operationRefused` for changes of a table that stays on this machine, `invalidRecord` for content that no
-    ///   context would make; of the store. Nothing is stored then.
-    package func adopt(_ adoption: StoreAdoption) async throws -> Timestamp? {
-        let (dialect, environment) = (dialect, options.environment)
-        return try await exclusively(seesAll: true) { [options] store in
-            try await store.write(at: .schema, environment) { writer in
-                if let note = try writer.record(RecordID(adoption.name), in: MigrationNote.schema.name) {
-                    return note["at"]?.string.flatMap { Timestamp($0) } ?? Timestamp(ticks: 0)
-                }
-                try AdoptionWriter(writer, adoption, dialect, user: options.user).write()
-                try MigrationNote.put(adoption.name, at: environment.now(), in: writer)
-                return nil
-            }
-        }
-    }
-}
-
 /// Writes an adoption, inside of one transaction.
-private struct AdoptionWriter {
+struct AdoptionWriter {
     private let writer: any StoreWriter
     private let adoption: StoreAdoption
     private let dialect: Dialect
@@ -137,6 +117,15 @@ private struct AdoptionWriter {
             operation.sequence = next
             next += 1
             operation.user = user
+            if operation.isUncertain, operation.kind == .update, change.base == nil, let record = change.record {
+                // Without a version the push compares the server's record, with the body that may have been sent.
+                let body = RecordRules.withoutSystemColumns(record, dialect.pushColumns.system)
+                operation.sent = [
+                    SentBody(
+                        revision: operation.revision, request: body, final: body, local: record,
+                        firstSent: operation.createdAt)
+                ]
+            }
             try queue.put(operation)
             try queue.setLocal(change.record, operation.recordID, in: operation.table)
             known[key(operation)] = operation
@@ -158,7 +147,8 @@ private struct AdoptionWriter {
             (cursor.heldAll, cursor.needsReconcile) = (true, true)
         }
         cursor.recheckLater(
-            adoption.changes.map(\.operation).filter { $0.table == table && $0.kind != .insert }.map(\.recordID))
+            adoption.changes.map(\.operation).filter { $0.table == table && $0.kind != .insert }.map(\.recordID)
+                + position.recheck)
         try writer.put(cursor.record, in: Cursor.schema.name)
     }
 

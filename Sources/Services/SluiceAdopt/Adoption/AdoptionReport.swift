@@ -1,7 +1,7 @@
 public import SluiceBase
 internal import SluiceSync
 
-/// The result of an adoption, or of what one would do.
+/// The result of an adoption, or of a dry run.
 public struct AdoptionReport: Sendable, Hashable, Encodable, JSONPrinted {
     /// A table.
     public struct Table: Sendable, Hashable, Encodable {

@@ -2,7 +2,7 @@ internal import SluiceBase
 internal import SluiceSync
 internal import SluiceWire
 
-/// The state of an adopted operation, from what the old store tells of its outcome.
+/// The state of an adopted operation, from the old store's notes of its outcome.
 struct OldOutcome {
     private let old: OldOperation
     private let server: JSON?
@@ -30,7 +30,7 @@ struct OldOutcome {
             operation.attempts = 1
             let code = SluiceError.Code(status: status) ?? .brokenProtocol
             operation.failure = .init(
-                code: code.description, message: old.message ?? "the old store keeps the status \(status) alone",
+                code: code.description, message: old.message ?? Self.message(status, server),
                 status: status)
             switch status {
             case 409, 412:
@@ -52,5 +52,11 @@ struct OldOutcome {
                 return false
             }
         }
+    }
+
+    private static func message(_ status: Int, _ server: JSON?) -> String {
+        server == nil
+            ? "the old store keeps the status \(status) alone"
+            : "the server has another record, by its answer to the old client"
     }
 }

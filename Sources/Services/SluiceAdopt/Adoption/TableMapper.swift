@@ -59,15 +59,21 @@ struct TableMapper {
             return
         }
         let declared = options.tables.first { $0.name == name }
-        let plainNames = Set(columns.compactMap { names.plain($0.name) })
+        let plainNames = columns.compactMap { names.plain($0.name).map(PropertyName.init) }
         var mapped: [TableMap.Column] = []
         for column in columns where column.name != names.id {
             guard let plain = names.plain(column.name) else { continue }
             let systemProperty = system.property(for: plain, beside: plainNames)
             let known = declared?.columns.first { $0.name.text.lowercased() == plain.lowercased() }
             let isCreatedAt = plain.lowercased() == "createdat" && systemProperty == nil
+            if isCreatedAt, known == nil {
+                notes.append(
+                    "\(table).\(column.name) is left out, because the wire has no such property; declare it where it is the "
+                        + "application's own")
+                continue
+            }
             let spelling =
-                systemProperty ?? known?.name ?? (isCreatedAt ? "createdAt" : nil)
+                systemProperty ?? known?.name
                 ?? (names.isCaseless ? names.evidence.name(plain, of: name) : PropertyName(plain))
             guard let property = spelling else {
                 unknown.append("\(table).\(column.name) is a property whose spelling is not known")

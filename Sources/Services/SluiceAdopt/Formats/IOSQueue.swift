@@ -3,7 +3,7 @@ internal import SluiceSync
 
 extension OldQueue {
     /// Reads the queue of the iOS client from Core Data's tables. It has no states: an operation without an error may have
-    /// been applied. A delete has what the application passed, perhaps an id alone.
+    /// been applied. A delete has the record that the application passed, perhaps an id alone.
     ///
     /// - Throws: ``SluiceError`` of code `unsupported` for a value that no version writes.
     init(ios file: OldFile) throws {

@@ -29,7 +29,7 @@ extension OldQueue {
             tokens.append(
                 OldToken(
                     table: try row.required("tableName"), query: try row.required("id"),
-                    time: .oldMilliseconds(time, less: 1)))
+                    time: .oldMilliseconds(time), slack: .milliseconds(1)))
         }
     }
 }

@@ -80,16 +80,16 @@ extension OldQueue {
         let parts = try row.required("id").split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "dt" else { throw row.refusal("id", "setting") }
         guard let time = row.integer("value") else { throw row.refusal("value", "time") }
-        return OldToken(table: String(parts[1]), query: String(parts[2]), time: .oldMilliseconds(time, less: 1))
+        return OldToken(
+            table: String(parts[1]), query: String(parts[2]), time: .oldMilliseconds(time), slack: .milliseconds(1))
     }
 }
 
 extension Timestamp {
-    /// The time so many milliseconds after 1970, earlier by the given number of them; nil for 0 and less, with which old
-    /// clients begin.
-    static func oldMilliseconds(_ value: Int64, less: Int64) -> Timestamp? {
+    /// The time so many milliseconds after 1970; nil for 0 and less, with which old clients begin.
+    static func oldMilliseconds(_ value: Int64) -> Timestamp? {
         guard value > 0, value < 1 << 48 else { return nil }
-        return Timestamp(ticks: (value - less) * 10_000)
+        return Timestamp(ticks: value * 10_000)
     }
 }
 

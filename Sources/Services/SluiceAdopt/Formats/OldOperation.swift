@@ -1,7 +1,7 @@
 internal import SluiceBase
 internal import SluiceSync
 
-/// An operation of an old queue, with what its store tells of it.
+/// An operation of an old queue, with all that its store tells of it.
 struct OldOperation {
     /// Whether the operation reached the server, as far as the old store can tell.
     enum Sent: Hashable {
@@ -55,6 +55,8 @@ struct OldToken {
     let query: String?
     /// The time from which on the old client asked; nil where nothing was pulled.
     let time: Timestamp?
+    /// The time by which the old one may be too late, because the client rounded it or asked for later times only.
+    var slack = Duration.zero
     /// Whether ``table`` has the query's id too, after an underscore that nothing tells from others.
     var isJoined = false
 }
@@ -64,7 +66,7 @@ struct OldQueue {
     /// The operations in the order in which the old client would have sent them.
     var operations: [OldOperation] = []
     var tokens: [OldToken] = []
-    /// What a user should know of them.
+    /// Facts about them for the user.
     var notes: [String] = []
 }
 
@@ -91,7 +93,7 @@ enum OldAnswer {
         guard let text, let json = try? JSON(parsing: text), json.kind == .object else { return nil }
         // Some servers put the record of a conflict into a member.
         for record in [json, json["serverItem"], json["value"]] {
-            if let record, record["id"]?.string != nil { return record }
+            if let record, record["id"]?.textID != nil { return record }
         }
         return nil
     }

@@ -16,7 +16,7 @@ public enum OldStoreFormat: String, Sendable, Hashable, CaseIterable, Encodable 
     case ios
 }
 
-/// The tables of a format that are the SDK's own: what a file is recognised by.
+/// The tables of a format that are the SDK's own, by which a file is recognised.
 struct Fingerprint {
     /// One of the SDK's own tables.
     struct Table {

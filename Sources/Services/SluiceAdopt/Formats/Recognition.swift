@@ -30,7 +30,7 @@ extension Fingerprint {
         return found
     }
 
-    /// Whether the file has what no other format has. The other differences from a known version are named by
+    /// Whether the file has a mark that no other format has. The other differences from a known version are named by
     /// ``differences(in:)``.
     private func isLike(_ file: OldFile) -> Bool {
         switch format {

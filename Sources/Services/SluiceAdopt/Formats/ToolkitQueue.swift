@@ -36,7 +36,7 @@ extension OldQueue {
             tokens.append(
                 OldToken(
                     table: isQuery ? String(parts[1]) : id, query: isQuery ? String(parts[2]) : nil,
-                    time: .oldMilliseconds(time, less: 1)))
+                    time: .oldMilliseconds(time), slack: .milliseconds(1)))
         }
     }
 }

@@ -49,8 +49,9 @@ struct TableMap {
     func wired(_ item: JSON, id: RecordID, _ names: SystemNames) -> JSON {
         var record: JSON = ["id": JSON(id)]
         for (name, value) in item.members ?? [] where name.text.lowercased() != "id" {
-            let property = names.property(for: name.text, beside: Set(item.names.map(\.text))) ?? name
-            if value.isNull, system.contains(property) { continue }
+            let property = names.property(for: name.text, beside: item.names) ?? name
+            let isForeign = property == "createdAt" && !columns.contains { $0.property == property }
+            if isForeign || value.isNull && system.contains(property) { continue }
             record[property] = value
         }
         return record
@@ -113,7 +114,7 @@ struct SystemNames {
     /// are there.
     ///
     /// - Parameter names: all names of the record or table.
-    func property(for name: String, beside names: Set<String>) -> PropertyName? {
+    func property(for name: String, beside names: [PropertyName]) -> PropertyName? {
         let folded = name.lowercased()
         let plain = folded.hasPrefix("__") ? String(folded.dropFirst(2)) : folded
         let property: PropertyName
@@ -128,7 +129,7 @@ struct SystemNames {
         default: return nil
         }
         let isPrefixed = property.text.hasPrefix("__")
-        if isPrefixed, !folded.hasPrefix("__"), names.contains(where: { $0.lowercased() == "__" + plain }) {
+        if isPrefixed, !folded.hasPrefix("__"), names.contains(where: { $0.text.lowercased() == "__" + plain }) {
             return nil
         }
         return property

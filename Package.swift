@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "SluiceOData", targets: ["SluiceOData"]),
         .library(name: "SluiceStores", targets: ["SluiceStores"]),
         .library(name: "SluiceProbe", targets: ["SluiceProbe"]),
+        .library(name: "SluiceAdopt", targets: ["SluiceAdopt"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "SluiceService", targets: ["SluiceService"]),
         .library(name: "SluicePredicate", targets: ["SluicePredicate"]),
@@ -110,6 +111,9 @@ var services: [Target] {
             .target(
                 name: "SluiceProbe",
                 dependencies: ["SluiceBase", "SluiceOData", "SluiceStores", "SluiceSync", "SluiceWire", httpTypes]),
+            // The local stores of SDKs whose development has ended, and the way from there.
+            .target(
+                name: "SluiceAdopt", dependencies: ["SluiceBase", "SluiceSQLite", "SluiceSync", "SluiceWire"]),
         ])
 }
 
@@ -177,7 +181,7 @@ var program: [Target] {
             .executableTarget(
                 name: "SluiceCLI",
                 dependencies: [
-                    "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceDaemon", "SluiceLua",
+                    "Sluice", "SluiceAdopt", "SluiceBackend", "SluiceConfiguration", "SluiceDaemon", "SluiceLua",
                     "SluicePluginTools", "SluiceProbe", argumentParser, asyncHTTPClient, crypto, logging, nioCore,
                     nioHTTP1, serviceLifecycle, unixSignals,
                 ],
@@ -269,6 +273,12 @@ var suites: [Target] {
                     "HostileCases", "RepositoryFiles", "SluiceBackend", "SluiceCore", "SluiceHTTP", "SluiceOData",
                     "SluiceProbe",
                     "SluiceTesting", httpTypes,
+                ]),
+            .testTarget(
+                name: "SluiceAdoptTests",
+                dependencies: [
+                    "RepositoryFiles", "SluiceAdopt", "SluiceBackend", "SluiceCore", "SluiceOData", "SluiceSQLite",
+                    "SluiceSync", "SluiceTesting", "SluiceTestSupport", "SluiceWire", httpTypes,
                 ]),
             .testTarget(
                 name: "SluiceLuaTests",

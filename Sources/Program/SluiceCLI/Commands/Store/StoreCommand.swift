@@ -10,7 +10,7 @@ struct StoreCommand: AsyncParsableCommand {
         subcommands: [
             StoreInfoCommand.self, StoreCheckCommand.self, StoreVacuumCommand.self, StoreEncryptCommand.self,
             StoreDecryptCommand.self, StoreRekeyCommand.self, StoreMakeKeyCommand.self, StoreExportCommand.self,
-            StoreImportCommand.self, StoreRecoverCommand.self, StoreBreakLeaseCommand.self,
+            StoreImportCommand.self, StoreAdoptCommand.self, StoreRecoverCommand.self, StoreBreakLeaseCommand.self,
         ])
 }
 

@@ -4,7 +4,7 @@ internal import SluiceSync
 /// The result of an adoption, or of a dry run.
 public struct AdoptionReport: Sendable, Hashable, Encodable, JSONPrinted {
     /// A table.
-    public struct OnlineTable: Sendable, Hashable, Encodable {
+    public struct Table: Sendable, Hashable, Encodable {
         /// The server's name.
         public var table: String
         /// The name in the old store.
@@ -91,7 +91,7 @@ public struct AdoptionReport: Sendable, Hashable, Encodable, JSONPrinted {
     /// The old store's format.
     public var format: OldStoreFormat
     /// The tables.
-    public var tables: [OnlineTable] = []
+    public var tables: [Table] = []
     /// The changes, in the order of the queue.
     public var operations: [Change] = []
     /// The changes that are not taken over. They are in the old store alone.

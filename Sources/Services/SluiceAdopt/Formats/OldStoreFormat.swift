@@ -19,7 +19,7 @@ public enum OldStoreFormat: String, Sendable, Hashable, CaseIterable, Encodable 
 /// The tables of a format that are the SDK's own, by which a file is recognised.
 struct Fingerprint {
     /// One of the SDK's own tables.
-    struct OnlineTable {
+    struct Table {
         var columns: Set<String>
         /// Columns that some versions have.
         var others: Set<String> = []
@@ -28,7 +28,7 @@ struct Fingerprint {
     }
 
     let format: OldStoreFormat
-    let tables: [String: OnlineTable]
+    let tables: [String: Table]
     /// Further tables that stand beside them and hold nothing of the application.
     var ignored: Set<String> = []
 
@@ -37,68 +37,68 @@ struct Fingerprint {
     static let net = Fingerprint(
         format: .net,
         tables: [
-            "__operations": OnlineTable(
+            "__operations": Table(
                 columns: ["id", "kind", "state", "tableName", "tableKind", "itemId", "item", "sequence", "version"],
                 others: ["createdAt", "__createdAt"]),
-            "__errors": OnlineTable(
+            "__errors": Table(
                 columns: [
                     "id", "httpStatus", "operationVersion", "operationKind", "tableName", "tableKind", "item",
                     "rawResult",
                 ], others: ["createdAt", "__createdAt"]),
-            "__config": OnlineTable(columns: ["id", "value"]),
+            "__config": Table(columns: ["id", "value"]),
         ])
 
     static let datasync = Fingerprint(
         format: .datasync,
         tables: [
-            "__operations": OnlineTable(
+            "__operations": Table(
                 columns: ["id", "kind", "state", "tableName", "itemId", "item", "sequence", "version"]),
-            "__errors": OnlineTable(columns: ["id", "status", "version", "kind", "tableName", "item", "rawResult"]),
-            "__config": OnlineTable(columns: ["id", "value"]),
+            "__errors": Table(columns: ["id", "status", "version", "kind", "tableName", "item", "rawResult"]),
+            "__config": Table(columns: ["id", "value"]),
         ])
 
     static let toolkit = Fingerprint(
         format: .toolkit,
         tables: [
-            "DatasyncOperationsQueue": OnlineTable(columns: [
+            "DatasyncOperationsQueue": Table(columns: [
                 "Id", "Kind", "State", "LastAttempt", "HttpStatusCode", "EntityType", "ItemId", "EntityVersion", "Item",
                 "Sequence", "Version",
-            ]), "DatasyncDeltaTokens": OnlineTable(columns: ["Id", "Value"]),
+            ]), "DatasyncDeltaTokens": Table(columns: ["Id", "Value"]),
         ], ignored: ["__EFMigrationsHistory", "__EFMigrationsLock"])
 
     static let javascript = Fingerprint(
         format: .javascript,
         tables: [
-            "__operations": OnlineTable(columns: ["id", "tableName", "action", "itemId"], others: ["metadata"]),
-            "__pulltime": OnlineTable(columns: ["id", "tableName", "value"]),
+            "__operations": Table(columns: ["id", "tableName", "action", "itemId"], others: ["metadata"]),
+            "__pulltime": Table(columns: ["id", "tableName", "value"]),
         ], ignored: ["android_metadata"])
 
     static let android = Fingerprint(
         format: .android,
         tables: [
-            "__operations": OnlineTable(columns: [
+            "__operations": Table(columns: [
                 "id", "kind", "tablename", "itemid", "createdat", "__queueloadedat", "sequence", "state", "item",
             ]),
-            "__errors": OnlineTable(
+            "__errors": Table(
                 columns: [
                     "id", "operationid", "operationkind", "tablename", "itemid", "clientitem", "errormessage",
                     "statuscode",
                     "serverresponse", "serveritem", "createdat",
                 ], isOptional: true),
-            "__incrementalpulldata": OnlineTable(columns: ["id", "maxupdateddate"], isOptional: true),
+            "__incrementalpulldata": Table(columns: ["id", "maxupdateddate"], isOptional: true),
         ], ignored: ["android_metadata"])
 
     static let ios = Fingerprint(
         format: .ios,
         tables: [
-            "ZMS_TABLEOPERATIONS": OnlineTable(columns: [
+            "ZMS_TABLEOPERATIONS": Table(columns: [
                 "Z_PK", "Z_ENT", "Z_OPT", "ZID", "ZTABLEKIND", "ZITEMID", "ZTABLE", "ZPROPERTIES",
             ]),
-            "ZMS_TABLEOPERATIONERRORS": OnlineTable(columns: [
+            "ZMS_TABLEOPERATIONERRORS": Table(columns: [
                 "Z_PK", "Z_ENT", "Z_OPT", "ZOPERATIONID", "ZTABLEKIND", "ZID", "ZPROPERTIES",
             ]),
-            "ZMS_TABLECONFIG": OnlineTable(
+            "ZMS_TABLECONFIG": Table(
                 columns: ["Z_PK", "Z_ENT", "Z_OPT", "ZKEYTYPE", "ZID", "ZKEY", "ZTABLE", "ZVALUE"], isOptional: true),
-            "Z_PRIMARYKEY": OnlineTable(columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"]),
+            "Z_PRIMARYKEY": Table(columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"]),
         ], ignored: ["Z_METADATA", "Z_MODELCACHE"])
 }

@@ -7,7 +7,7 @@ internal import SluiceWire
 struct PullSeen: ProbeObservation {
     /// The outcome of the first pull; nil where it ended at the probe's number of rows.
     var first: Result<PullResult, SluiceError>?
-    var grade: PullGrade?
+    var grade: PullResult.Grade?
     var requests = 0
     /// The second pull, and its requests.
     var idle: PullResult?
@@ -85,7 +85,7 @@ struct PullSeen: ProbeObservation {
         return facts
     }
 
-    private func why(_ grade: PullGrade) -> String {
+    private func why(_ grade: PullResult.Grade) -> String {
         switch grade {
         case .changeTokens: return "the server gives change tokens"
         case _ where hasNoTimes:

@@ -21,7 +21,7 @@ public struct ProbeReport: Sendable, JSONPrinted {
     /// The table that was written to; nil if none was.
     public let scratch: String?
     /// The means by which a pull follows the table's changes; nil where that was not found out.
-    public internal(set) var grade: PullGrade?
+    public internal(set) var grade: PullResult.Grade?
     /// The faults, the worst first.
     public private(set) var findings: [ProbeFinding] = []
     /// The observations that are no faults.

@@ -13,7 +13,7 @@ public struct LocalTransaction {
     let run: PlannedRun?
     private let scope = ChangeScope()
 
-    /// Adds a record; see ``SyncTable/insert(_:options:)``.
+    /// Adds a record; see ``SyncTable/insert(_:options:)->Record``.
     @discardableResult
     public func insert(_ record: JSON, in table: String) throws -> JSON {
         let environment = context.options.environment

@@ -15,7 +15,7 @@ extension SyncTable {
     /// server has is added here, and the push meets it as a conflict: see ``ConflictHandler``.
     ///
     /// - Returns: the record as it is stored.
-    /// - Throws: as ``insert(_:options:)`` and ``update(_:options:)``.
+    /// - Throws: as ``insert(_:options:)->Record`` and ``update(_:options:)``.
     @discardableResult
     public func upsert(_ record: Record, options: OperationOptions = OperationOptions()) async throws -> Record {
         try await context.write(options: options) { try TransactionTable(self, in: $0).upsert(record) }

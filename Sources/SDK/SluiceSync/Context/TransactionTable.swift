@@ -13,7 +13,7 @@ public struct TransactionTable<Record: Codable & Sendable> {
     /// The table's name.
     public var name: String { table.name }
 
-    /// Adds a record; see ``SyncTable/insert(_:options:)``.
+    /// Adds a record; see ``SyncTable/insert(_:options:)->Record``.
     @discardableResult
     public func insert(_ record: Record) throws -> Record {
         try table.value(transaction.insert(table.coder.encode(record, withNulls: false), in: name))

@@ -55,26 +55,30 @@ public struct TableSelection<Record: Codable & Sendable & QueryableRecord>: Send
     /// Returns the selection without the first `count` records.
     public func skip(_ count: Int) -> Self { changed { query in query.skipping(count) } }
 
-    /// Returns the records.
+    /// Returns the records, without those that do not fit the type: ``results()`` reports them.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidQuery`, `invalidRecord` for a record that does not fit the type, or of the
-    ///   store.
+    /// - Throws: ``SluiceError`` of code `invalidQuery`, or of the store.
     public func records() async throws -> [Record] { try await table.records(matching: query) }
 
     /// Returns the first record; nil if there is none.
     ///
-    /// - Throws: as ``records()``.
-    public func first() async throws -> Record? { try await limit(1).records().first }
+    /// - Throws: ``SluiceError`` of code `invalidQuery`, `invalidRecord` if that record does not fit the type, or of the
+    ///   store.
+    public func first() async throws -> Record? { try await limit(1).results().first?.get() }
 
     /// Returns each record, or the reason why it does not fit the type.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` or of the store.
     public func results() async throws -> [Result<Record, SluiceError>] { try await table.results(matching: query) }
 
-    /// Returns the number of records.
+    /// Returns the number of records of the selection, including those that do not fit the type.
     ///
     /// - Throws: ``SluiceError`` of code `invalidQuery` or of the store.
-    public func count() async throws -> Int { try await table.count(matching: query) }
+    public func count() async throws -> Int {
+        let query = try query
+        let left = max(0, try await table.count(matching: query) - query.skip)
+        return min(left, query.top ?? left)
+    }
 
     /// Observes the records: the current ones, and each change.
     ///

@@ -65,6 +65,37 @@ struct RecordShapeTests {
         #expect(Job.columns[\Job.title.count] == nil)
     }
 
+    /// Keys in another order than the properties, two of them with each other's names.
+    private struct Crossed: SyncRecord {
+        static let tableName = "crossed"
+        var id: String?
+        var first: String
+        var last: String
+        var text: String
+        var title: String
+        var since: Timestamp
+        var next: [Crossed]
+        var enabled: Bool?
+        var level: Level
+
+        enum Level: Int, Codable, CaseIterable { case one = 1, two }
+        enum CodingKeys: String, CodingKey {
+            case level = "l", enabled, next, since = "s", last = "z", first = "y", id, title = "text", text = "title"
+        }
+    }
+
+    @Test("a property's column is the one whose value it takes, whatever names and order the keys have")
+    func crossed() throws {
+        let columns = Crossed.columns
+        #expect(columns[\Crossed.first] == "y" && columns[\Crossed.last] == "z")
+        #expect(columns[\Crossed.text] == "title" && columns[\Crossed.title] == "text")
+        #expect(columns[\Crossed.since] == "s" && columns[\Crossed.level] == "l")
+        #expect(columns[\Crossed.enabled] == "enabled" && columns[\Crossed.next] == "next")
+        let schema = try TableSchema(Crossed.self)
+        #expect(schema.column("s")?.type == .date && schema.column("l")?.type == .integer)
+        #expect(schema.column("enabled")?.type == .boolean && schema.column("next")?.type == .json)
+    }
+
     private struct Odd: SyncRecord {
         static let tableName = "odd"
         var id: String?
@@ -108,6 +139,10 @@ struct RecordShapeTests {
         #expect(try await tasks.order(by: \.title).skip(1).first()?.id == "a")
         #expect(try await tasks.where(\.priority == .low).count() == 4)
         try await tasks.untyped.insert(["id": "e", "text": 5])
+        #expect(try await tasks.order(by: \.id).limit(2).count() == 2)
+        #expect(try await tasks.order(by: \.id).skip(4).limit(3).count() == 1)
+        let misfit = await #expect(throws: SluiceError.self) { try await tasks.where(\.ownerID == nil).skip(4).first() }
+        #expect(misfit?.code == .invalidRecord)
         let results = try await tasks.order(by: \.id).results()
         #expect(results.map { (try? $0.get())?.id } == ["a", "b", "c", "d", nil])
         await #expect(throws: SluiceError.self) { try await tasks.where(\.title.count == 4).records() }

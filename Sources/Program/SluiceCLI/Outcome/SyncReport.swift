@@ -67,18 +67,9 @@ enum SyncReport {
     /// they are not done, whatever this push did.
     static func addHeld(to outcome: inout Outcome, in context: SyncContext) async throws {
         guard outcome.status == .done else { return }
-        for operation in try await context.queue.operations() where [.parked, .dead].contains(operation.state) {
+        for operation in try await context.heldOperations() {
             outcome.add(CommandFailure(operation, status: .attention))
         }
-        let user = context.options.user
-        let stranded = try await context.queue.operations().count {
-            SessionUser.isFingerprint($0.user) && !$0.user.hasSameBytes(as: user)
-        }
-        guard stranded > 0 else { return }
-        outcome.add(
-            CommandFailure(
-                .attention, "operationsPending",
-                "\(Plain.count(stranded, "change")) made with another credential wait for it: sync with it, or sluice queue take; "
-                    + "--user names the user whatever the credential"))
+        if let error = try await context.strandedChanges() { outcome.add(CommandFailure(error)) }
     }
 }

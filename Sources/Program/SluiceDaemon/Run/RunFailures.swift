@@ -1,4 +1,4 @@
-internal import Sluice
+package import Sluice
 
 extension Installation {
     /// The failures of a run, in the order of `sluice sync` without a daemon, so that a script reads the same from
@@ -11,13 +11,32 @@ extension Installation {
                 "message": JSON("\(pull.quarantined.counted("row")) could not be stored; see sluice quarantine list"),
             ])
         }
-        return failures.isEmpty ? try await held() : failures
+        guard failures.isEmpty else { return failures }
+        let context = session.context
+        let stranded = try await context.strandedChanges().map { [$0.json] } ?? []
+        return try await context.heldOperations().map { ["held": $0.json] } + stranded
+    }
+}
+
+extension SyncContext {
+    /// Returns the operations put aside by earlier pushes: they need attention even after a good run.
+    package func heldOperations() async throws -> [TableOperation] {
+        try await queue.operations(TableOperation.Filter(states: [.parked, .dead]))
     }
 
-    /// Returns the operations parked by earlier pushes: they need attention even after a good run.
-    private func held() async throws -> [JSON] {
-        try await session.context.queue.operations().filter { $0.state == .parked || $0.state == .dead }
-            .map { ["held": $0.json] }
+    /// Returns an error about changes that were made with a credential that is no longer used; nil if there are none. A
+    /// credential names nobody who would come back for them.
+    package func strandedChanges() async throws -> SluiceError? {
+        guard try await status().ofOthers > 0 else { return nil }
+        let user = options.user
+        let stranded = try await queue.operations().count {
+            SessionUser.isFingerprint($0.user) && !$0.user.hasSameBytes(as: user)
+        }
+        guard stranded > 0 else { return nil }
+        return SluiceError(
+            .operationsPending,
+            "\(stranded.counted("change")) made with another credential wait for it: sync with it, or sluice queue take; "
+                + "a configured user is the same whatever the credential")
     }
 }
 

@@ -37,7 +37,7 @@ package enum SessionUser {
     }
 
     /// Whether the name is a fingerprint, and so names nobody.
-    package static func isFingerprint(_ user: String) -> Bool { user.hasPrefix(mark) }
+    static func isFingerprint(_ user: String) -> Bool { user.hasPrefix(mark) }
 
     private static func fingerprint(of credential: String, key: String) -> String {
         let code = HMAC<SHA256>.authenticationCode(

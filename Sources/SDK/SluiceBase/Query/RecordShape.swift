@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// The columns of a Codable type, with the Swift properties that they belong to.
 ///
-/// They come from the type itself: it is decoded once from values without a meaning, and the decoder notes which keys
-/// and types it is asked for. A property and its key have the same name, or the same place among the others
-/// (`case text = "title"`).
+/// They come from the type itself. It is decoded once from samples, and the decoder notes which keys and types it is asked
+/// for. Then one key after the other gets another sample: the property that changes belongs to the key. Neither names
+/// nor their order prove that, because coding keys may have any.
 package struct RecordShape: Sendable {
     /// A key of the type.
     package struct Column: Sendable {
@@ -12,7 +12,6 @@ package struct RecordShape: Sendable {
         package let name: PropertyName
         /// The type of its values.
         package let type: TableSchema.ColumnType
-        fileprivate let valueType: ObjectIdentifier
         fileprivate let shape: RecordShape?
     }
 
@@ -20,11 +19,13 @@ package struct RecordShape: Sendable {
     package private(set) var columns: [Column] = []
     /// The columns by the names of their Swift properties.
     private var properties: [String: Column] = [:]
+    /// The documents that the type is decoded from.
+    let samples: ShapeSamples
 
     /// Returns the shape of a type.
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a type that cannot be decoded from values without a
-    ///   meaning, for example because of an enumeration that is not `CaseIterable`.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a type that cannot be decoded from samples, for example
+    ///   because of an enumeration that is not `CaseIterable`.
     package static func of<Record: Decodable>(_ type: Record.Type) throws(SluiceError) -> RecordShape {
         let id = ObjectIdentifier(type)
         if let known = known.withLock({ $0[id] }) { return known }
@@ -36,58 +37,57 @@ package struct RecordShape: Sendable {
     /// The shapes found so far, so that each type is decoded once.
     private static let known = Mutex<[ObjectIdentifier: RecordShape]>([:])
     /// The number of types in each other that are looked into: a type may contain itself.
-    private static let mostDepth = 4
+    static let mostDepth = 4
 
-    private init<Record: Decodable>(_ type: Record.Type, depth: Int) throws(SluiceError) {
-        let probe = ShapeProbe()
-        let record: Record
-        do { record = try Record(from: probe) } catch {
-            let last = probe.keys.last.map { ", at “\($0.name)”" } ?? ""
+    init<Record: Decodable>(_ type: Record.Type, depth: Int) throws(SluiceError) {
+        let probe = ShapeProbe(depth: depth)
+        do { _ = try Record(from: probe) } catch {
+            let place = probe.keys.last.map { ", at “\($0.name)”" } ?? ""
             throw SluiceError(
                 .invalidArgument,
-                "the columns of \(type) cannot be read from the type\(last): state them in `static let columns`, or make its "
-                    + "enumerations CaseIterable",
-                cause: error)
+                "the columns of \(type) cannot be read from the type\(place): state them in `static let columns`, or make "
+                    + "its enumerations CaseIterable", cause: error)
         }
-        for key in probe.keys where !columns.contains(where: { $0.name == PropertyName(key.name) }) {
-            var shape: RecordShape?
-            if depth < Self.mostDepth, !(key.type is any JSONSingleValue.Type) {
-                shape = try? RecordShape(key.type, depth: depth + 1)
-            }
-            columns.append(
-                Column(
-                    name: PropertyName(key.name), type: ShapeProbe.columnType(of: key.type),
-                    valueType: ObjectIdentifier(key.type),
-                    shape: shape?.columns.isEmpty ?? true ? nil : shape))
+        var (plain, others): (JSON, [PropertyName: JSON]) = (.object, [:])
+        for key in probe.keys where !columns.contains(where: { $0.name == key.name }) {
+            if key.isRequired { plain[key.name] = key.samples?.plain }
+            others[key.name] = key.isRequired ? key.samples?.other : key.samples?.plain
+            let shape = key.samples?.shape
+            columns.append(Column(name: key.name, type: key.columnType, shape: shape))
         }
-        name(
-            the: Mirror(reflecting: record).children.compactMap { child in
-                child.label.map { ($0, Swift.type(of: child.value)) }
-            })
+        var other: JSON?
+        if let first = columns.first(where: { others[$0.name] != nil })?.name {
+            other = plain
+            other?[first] = others[first]
+        }
+        samples = ShapeSamples(plain: plain, other: other)
+        assign(Record.self, plain, others)
     }
 
-    /// Finds the column of each Swift property, given in the order of the type.
-    private mutating func name(the stored: [(label: String, type: any Any.Type)]) {
-        var nameless = columns
-        var unknown: [(label: String, type: any Any.Type)] = []
-        for (label, type) in stored {
-            // A property wrapper stores the property under another name.
-            let name =
-                label.hasPrefix("_") && !columns.contains { $0.name.text == label } ? String(label.dropFirst()) : label
-            guard let index = nameless.firstIndex(where: { $0.name.text == name }) else {
-                unknown.append((name, type))
-                continue
-            }
-            properties[name] = nameless.remove(at: index)
+    /// Finds the column of each Swift property. Where no sample tells, the property of the column's own name is it.
+    private mutating func assign<Record: Decodable>(
+        _ type: Record.Type, _ plain: JSON, _ others: [PropertyName: JSON]
+    ) {
+        guard let stored = Self.properties(of: type, from: plain) else { return }
+        var unproven: [Column] = []
+        for column in columns {
+            var document = plain
+            document[column.name] = others[column.name]
+            let changed = Self.properties(of: type, from: document) ?? [:]
+            let differing = stored.keys.filter { changed[$0] != nil && changed[$0] != stored[$0] }
+            if differing.count == 1 { properties[differing[0]] = column } else { unproven.append(column) }
         }
-        guard unknown.count == nameless.count else { return }
-        for (property, column) in zip(unknown, nameless) where Self.holds(property.type, column.valueType) {
-            properties[property.label] = column
+        for column in unproven where stored[column.name.text] != nil && properties[column.name.text] == nil {
+            properties[column.name.text] = column
         }
     }
 
-    private static func holds(_ property: any Any.Type, _ value: ObjectIdentifier) -> Bool {
-        ObjectIdentifier((property as? any OptionalType.Type)?.wrapped ?? property) == value
+    /// Returns the stored properties of a decoded value by their names, each as text.
+    private static func properties<Record: Decodable>(of type: Record.Type, from document: JSON) -> [String: String]? {
+        guard let record = try? JSONRecordDecoder().decode(type, from: document) else { return nil }
+        let children = Mirror(reflecting: record).children
+        let named = children.compactMap { child in child.label.map { ($0, String(reflecting: child.value)) } }
+        return Dictionary(named) { first, _ in first }
     }
 
     /// Returns the name of the column of a property, and of a part of it for each further name; nil if there is none.
@@ -117,10 +117,4 @@ extension AnyKeyPath {
         }
         return names
     }
-}
-
-private protocol OptionalType { static var wrapped: any Any.Type { get } }
-
-extension Optional: OptionalType {
-    fileprivate static var wrapped: any Any.Type { Wrapped.self }
 }

@@ -54,8 +54,8 @@ extension TableSchema {
     /// let context = try await SyncContext(client: client, store: store, tables: [TableSchema(Todo.self)])
     /// ```
     ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` for a type that cannot be decoded from values without a
-    ///   meaning, for example because of an enumeration that is not `CaseIterable`.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a type that cannot be decoded from samples, for
+    ///   example because of an enumeration that is not `CaseIterable`.
     public init<Record: SyncRecord>(_ type: Record.Type) throws(SluiceError) {
         let own = Set(SystemProperty.allCases.map { PropertyName($0.rawValue) }).union(["id"])
         let columns = try RecordShape.of(type).columns.filter { !own.contains($0.name) }

@@ -71,4 +71,17 @@ struct SimulatorPageTests {
         #expect(failure?.violation.invariant == .rules)
         #expect(failure?.violation.message.contains("nothing is left: something is") == true)
     }
+
+    @Test("a check of one's own fails where it does not hold, and where it throws with the error's text")
+    func checks() {
+        struct Unreadable: Error, CustomStringConvertible { let description = "no total" }
+        let simulation = Simulation()
+        let good = simulation.check("rows have ids") { device in device.local("items").allSatisfy { $0["id"] != nil } }
+        #expect(good.run(seeds: 1...3).failures.isEmpty)
+        let broken = simulation.check("nothing is left") { $0.server("items").isEmpty }.run(
+            seeds: 1...3, mostFailures: 1)
+        #expect(broken.failures.first?.violation.message.contains("nothing is left: it does not hold") == true)
+        let thrown = simulation.check("totals") { _ in throw Unreadable() }.run(seeds: 1...3, mostFailures: 1)
+        #expect(thrown.failures.first?.violation.message.contains("totals: no total") == true)
+    }
 }

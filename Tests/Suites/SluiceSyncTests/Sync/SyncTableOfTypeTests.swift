@@ -175,6 +175,30 @@ struct SyncTableOfTypeTests {
         #expect(row["text"] == "base: here, there" && row["ours"] == 1 && row["theirs"] == 1)
     }
 
+    @Test(
+        "a merge with changes begins with what each side has changed; without one side the next handler is asked",
+        arguments: [Dialect.azureV2, .datasync], [FieldMerge.Side.client, .server])
+    func merge(_ dialect: Dialect, _ side: FieldMerge.Side) async throws {
+        let handler = ConflictClosure(Todo.self) { conflict in
+            try conflict.merge(preferring: side) { $0.text += "!" }
+        }
+        let device = try await Device(.sqlite, handlers: [handler], dialect: dialect)
+        device.server.seed("todos", [["id": "1", "text": "base", "done": false, "ours": 0, "theirs": 0]])
+        try await device.todos.pull()
+        try await device.todos.update(["id": "1", "text": "here", "ours": 1])
+        device.server.seed("todos", [["id": "1", "text": "there", "done": true, "ours": 0, "theirs": 1]])
+        #expect(try await device.context.push().isClean)
+        let row = try #require(device.server.rows("todos")["1"])
+        #expect(row["text"] == (side == .client ? "here!" : "there!") && row["done"] == true)
+        #expect(row["ours"] == 1 && row["theirs"] == 1)
+        let operation = TableOperation(
+            id: "op", sequence: 1, table: "todos", recordID: "1", kind: .update, createdAt: Timestamp(ticks: 0))
+        let gone = Conflict(
+            operation: operation, client: row, server: nil, base: row, maybeApplied: false, status: 412,
+            isDeletedOnServer: true)
+        #expect(try await handler.decide(gone) == .next)
+    }
+
     @Test("the version of a Mobile Services record is the type's, and other tables are others' business")
     func names() async throws {
         let handler = ConflictClosure(Todo.self) { conflict in

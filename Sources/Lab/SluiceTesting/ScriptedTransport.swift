@@ -1,3 +1,4 @@
+internal import HTTPTypes
 public import SluiceCore
 internal import Synchronization
 
@@ -65,5 +66,17 @@ public final class ScriptedTransport: Transport {
         case .failure(let error): throw error
         case .call(let answer): return try await answer(request)
         }
+    }
+}
+
+extension SyncResponse {
+    /// Returns an answer with the text as its JSON body. Fields with a name that HTTP does not allow are left out.
+    public static func json(_ status: Int, _ text: String, _ fields: [String: String] = [:]) -> SyncResponse {
+        var head = HTTPResponse(status: .init(code: min(max(status, 0), 999)))
+        head.headerFields[.contentType] = "application/json"
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { head.headerFields[name] = value }
+        }
+        return SyncResponse(head, body: MessageBody(bytes: Array(text.utf8)))
     }
 }

@@ -68,3 +68,27 @@ package struct ConfigurationFile: Sendable {
         }
     }
 }
+
+/// Text from servers and files, made safe to show.
+package enum PlainText {
+    /// Returns the text as one line. Control characters become spaces: they could move a terminal's cursor.
+    package static func line(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+                    return isControl || scalar == "\u{2028}" || scalar == "\u{2029}" ? " " : scalar
+                }))
+    }
+}
+
+/// Says for people why a file cannot be read: the errors of the system are for programs.
+package enum UnreadableFile {
+    /// Returns the reason, for the end of a sentence.
+    package static func reason(_ path: String) -> String {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return "there is none" }
+        if isFolder.boolValue { return "it is a folder" }
+        return FileManager.default.isReadableFile(atPath: path) ? "reading it failed" : "this user may not read it"
+    }
+}

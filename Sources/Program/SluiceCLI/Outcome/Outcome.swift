@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import Sluice
 
 /// The outcome of a command, printed in one place, so that every command keeps the same contract.
@@ -65,4 +66,12 @@ struct Outcome {
             StandardStream.tell(line: "sluice: and \(rest) more: see sluice queue list")
         }
     }
+}
+
+/// A command that ends with an outcome to print.
+protocol OutcomeCommand: AsyncParsableCommand {
+    /// Runs the command.
+    ///
+    /// - Throws: the reason why it could not run at all.
+    func outcome() async throws -> Outcome
 }

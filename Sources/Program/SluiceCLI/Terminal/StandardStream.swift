@@ -1,4 +1,7 @@
+internal import Foundation
 internal import Sluice
+internal import SluiceConfiguration
+internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -51,4 +54,40 @@ struct StreamFailure: Error, CustomStringConvertible {
     var description: String {
         "not all could be written to standard \(stream == .output ? "output" : "error"): \(reason)"
     }
+}
+
+/// The bytes of standard input.
+enum StandardInput {
+    /// Reads all of it; nil if it cannot be read: it is closed, or is a folder.
+    static func read() -> [UInt8]? {
+        do { return Array(try FileHandle.standardInput.readToEnd() ?? Data()) } catch { return nil }
+    }
+}
+
+/// Lines on standard output of a command that goes on after them: it learns at its end whether one was lost.
+final class OutputLines: Sendable {
+    private let failure = Mutex<StreamFailure?>(nil)
+
+    func write(_ line: String) {
+        do { try StandardStream.output.write(line: line) } catch {
+            failure.withLock { $0 = $0 ?? error as? StreamFailure }
+        }
+    }
+
+    /// - Throws: ``StreamFailure``: the reason why the first lost line was lost.
+    func check() throws {
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+}
+
+/// Makes text from servers and files safe to show.
+enum Plain {
+    /// Returns the text as one line: control characters, which could move a terminal's cursor, become spaces.
+    static func line(_ text: String) -> String { PlainText.line(text) }
+
+    /// Returns the number with grouped thousands: `12,345`.
+    static func count(_ number: Int) -> String { number.grouped }
+
+    /// Returns the number and its noun: `1 row`, `2 rows`.
+    static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String { number.counted(noun, plural) }
 }

@@ -67,3 +67,83 @@ package struct ServingPlan: Sendable {
     /// The stores, by path.
     var stores: [String] { endpoints.map(\.store) }
 }
+
+/// The configuration of the listeners on this machine, and of their permitted users.
+struct ListeningPlan: Sendable {
+    /// The longest path of a Unix socket.
+    private static let longestPath = 107
+    private static let shortestToken = 16
+
+    let rule: SocketRule
+    /// The control socket's path.
+    let control: String
+    /// The path of the gateway's socket; nil if there is none.
+    let gatewaySocket: String?
+    /// The token of the gateway's port; nil if any local user may connect, or if there is no port.
+    let gatewayToken: String?
+
+    /// - Parameter stores: the paths of the endpoints' stores.
+    /// - Throws: ``SluiceError`` of code `invalidArgument` for a setting that contradicts another, and for a place where
+    ///   no socket can be.
+    init(_ values: SettingValues, stores: [String]) throws {
+        rule = try SocketRule(users: values.list("control.users") ?? [], group: values.text("control.group"))
+        control = try ControlAddress.path(values, store: stores.first ?? "")
+        gatewaySocket = try values.path("gateway.socket")
+        var sockets = [("control", control)]
+        if let gatewaySocket { sockets.append(("gateway", gatewaySocket)) }
+        for (name, path) in sockets { try Self.check(path, of: name, stores) }
+        if let gatewaySocket, SQLiteStore.resolved(gatewaySocket) == SQLiteStore.resolved(control) {
+            throw SluiceError(.invalidArgument, "gateway.socket is the control socket; each needs a path of its own")
+        }
+        try Self.checkPorts(values)
+        gatewayToken = values.number("gateway.port") == nil ? nil : try Self.token(values)
+    }
+
+    private static func check(_ path: String, of name: String, _ stores: [String]) throws {
+        guard path.utf8.count <= longestPath else {
+            throw SluiceError(
+                .invalidArgument,
+                "the \(name) socket's path \(path) is longer than the \(longestPath) bytes that Unix allows; set "
+                    + "\(name).socket")
+        }
+        let place = SQLiteStore.resolved(path)
+        try WritablePlace.check(place, for: "\(name).socket")
+        _ = try LocalListener.hasSocket(at: path)
+        let files = stores.flatMap { StoreFileNames.all(SQLiteStore.resolved($0)) }
+        if files.contains(place), !place.hasSuffix(".sock") {
+            throw SluiceError(.invalidArgument, "\(name).socket is a file of the store; give it a path of its own")
+        }
+    }
+
+    /// Checks that no two listeners share a port. Port 0 is a free one for each.
+    private static func checkPorts(_ values: SettingValues) throws {
+        var taken: [Int: String] = [:]
+        for key in ["gateway.port", "metrics.port", "inspector.port"] {
+            guard let port = values.number(key), port > 0 else { continue }
+            if let other = taken.updateValue(key, forKey: port) {
+                throw SluiceError(
+                    .invalidArgument, "\(values.origin(key)): \(key) and \(other) are the same port, \(port)")
+            }
+        }
+    }
+
+    private static func token(_ values: SettingValues) throws -> String? {
+        guard let path = try values.path("gateway.token-file") else {
+            if values.flag("gateway.any-local-user") { return nil }
+            throw SluiceError(
+                .invalidArgument,
+                "gateway.port needs gateway.token-file; or gateway.any-local-user: true, where every user of this "
+                    + "machine may read and write what the daemon syncs")
+        }
+        guard let token = CredentialText.read(path) else {
+            throw SluiceError(.invalidArgument, "gateway.token-file: \(path) cannot be read")
+        }
+        guard CredentialText.isUsable(token) || token.isEmpty else {
+            throw SluiceError(.invalidArgument, "gateway.token-file: \(path) is not one line of text")
+        }
+        guard token.utf8.count >= shortestToken else {
+            throw SluiceError(.invalidArgument, "gateway.token-file: a token has \(shortestToken) characters or more")
+        }
+        return token
+    }
+}

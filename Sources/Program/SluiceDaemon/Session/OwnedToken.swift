@@ -48,3 +48,62 @@ final class OwnedToken: TokenProvider {
             "the token is of another user now: nothing is sent with it in the name of the session's user")
     }
 }
+
+/// The owners of tokens by which users that settings name have been served, kept for the life of a process: a reload, which
+/// a changed token file causes too, does not make another's token this user's.
+package final class TokenOwners: Sendable {
+    private struct Session: Hashable {
+        var store: ExactName
+        var user: ExactName
+    }
+    private let first = Mutex<[Session: String]>([:])
+
+    package init() {}
+
+    /// Whether the owner is the first one for a user of a store.
+    func isFirst(_ owner: String, for user: String, of store: String) -> Bool {
+        first.withLock { first in
+            let session = Session(store: ExactName(store), user: ExactName(user))
+            let known = first[session] ?? owner
+            first[session] = known
+            return known.hasSameBytes(as: owner)
+        }
+    }
+}
+
+/// The token of the environment, or of a file that is read again when the server refuses the token.
+package struct FileToken: TokenProvider {
+    /// The location of the token.
+    package enum Source: Sendable, Equatable {
+        case text(String)
+        case file(String)
+    }
+
+    package let source: Source
+
+    package init(source: Source) { self.source = source }
+
+    package func token() async throws -> String? {
+        switch source {
+        case .text(let text):
+            guard CredentialText.isUsable(text) else {
+                throw SluiceError(.invalidArgument, "the environment's token or key is not one line of text")
+            }
+            return text
+        case .file(let path):
+            guard let text = CredentialText.read(path) else {
+                throw SluiceError(.invalidArgument, "the token file \(path) cannot be read")
+            }
+            guard !text.isEmpty else { throw SluiceError(.invalidArgument, "the token file \(path) is empty") }
+            guard CredentialText.isUsable(text) else {
+                throw SluiceError(.invalidArgument, "the token file \(path) is not one line of text")
+            }
+            return text
+        }
+    }
+
+    package func refresh(refused: String?) async throws -> String? {
+        let token = try await token()
+        return token == refused ? nil : token
+    }
+}

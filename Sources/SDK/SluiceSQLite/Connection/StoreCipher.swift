@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import SluiceCore
 
 /// A connection's access to one encrypted file: the library, and the key in the library's form.
@@ -41,5 +42,31 @@ struct StoreCipher: Sendable {
             let derived = try KeyDerivation.bytes(of: secret.bytes, salt: salt, rounds: Self.rounds)
             key = try derived.map { try SecretText.keyLiteral($0, salt: salt) } ?? secret.bytes
         }
+    }
+}
+
+/// Derives keys from secrets: PBKDF2 with HMAC-SHA512, computed by the encrypting library.
+enum KeyDerivation {
+    /// Derives a key of 32 bytes.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeLibraryMissing` if the library has no function for it.
+    static func key(of secret: SecretBytes, salt: [UInt8], rounds: Int32) throws -> StoreKey {
+        _ = try SQLiteLibrary.cipher()
+        guard let bytes = try bytes(of: secret, salt: salt, rounds: rounds) else {
+            throw SluiceError(.storeLibraryMissing, "the SQLCipher that is installed derives no keys for others")
+        }
+        return StoreKey(bytes)
+    }
+
+    /// Derives the key with the library, which must be open; nil if the library has no function for it.
+    static func bytes(of secret: SecretBytes, salt: [UInt8], rounds: Int32) throws -> SecretBytes? {
+        var isDerived = false
+        let key = try SecretBytes(count: StoreKey.byteCount) { place in
+            guard let key = place.bindMemory(to: UInt8.self).baseAddress else { return }
+            isDerived = secret.withBytes {
+                csqlite_derive($0.baseAddress, Int32(clamping: $0.count), salt, Int32(salt.count), rounds, key) == 1
+            }
+        }
+        return isDerived ? key : nil
     }
 }

@@ -1,4 +1,113 @@
 public import SluiceBase
+internal import SluiceWire
+
+/// A local change that the server refused because its record differs from the change's base.
+public struct Conflict: Sendable {
+    /// The table.
+    public let table: String
+    /// The record's id.
+    public let recordID: RecordID
+    /// The refused operation.
+    public let operation: TableOperation
+    /// The record as the application has it; nil where it was deleted here.
+    public let client: JSON?
+    /// The record as the server has it; nil where the server has none. It may be marked as deleted: see
+    /// ``isDeletedOnServer``.
+    public let server: JSON?
+    /// The server's record on which the local change was made; nil for an insert.
+    public let base: JSON?
+    /// Whether a send before this one ended without an answer, so that the change may be on the server already. A
+    /// handler that adds up must not add twice.
+    public let maybeApplied: Bool
+    /// The status of the answer: 409 or 412, or 404 and 410 for an update of a missing record; 500 for the repeat of a
+    /// creation that an OData service failed while it has the row.
+    public let status: Int
+    /// Whether the server's record is gone or marked as deleted.
+    public let isDeletedOnServer: Bool
+
+    package init(
+        operation: TableOperation, client: JSON?, server: JSON?, base: JSON?, maybeApplied: Bool, status: Int,
+        isDeletedOnServer: Bool
+    ) {
+        table = operation.table
+        recordID = operation.recordID
+        self.operation = operation
+        self.client = client
+        self.server = server
+        self.base = base
+        self.maybeApplied = maybeApplied
+        self.status = status
+        self.isDeletedOnServer = isDeletedOnServer
+    }
+}
+
+extension Conflict {
+    /// The conflict's cause and the way to resolve it, for a person.
+    var reason: String {
+        let what =
+            if isDeletedOnServer {
+                server == nil ? "the server has no such record any more" : "the record was deleted on the server"
+            } else if operation.kind == .insert {
+                "the server has a record of this id already"
+            } else if let version = base?["version"] ?? base?["__version"], !version.isNull,
+                server?["version"] ?? server?["__version"] == version
+            {
+                (base?.members ?? []).contains { (server?[$0.name] ?? $0.value) != $0.value }
+                    ? "the server's record has other content under the version that the change was made on"
+                    : "the server refused the change, although its record is the one that the change was made on"
+            } else {
+                // A local delete changes no property, so "too" would be wrong for it.
+                "the record was changed on the server" + (operation.kind == .update ? " too" : "")
+            }
+        guard maybeApplied else { return what }
+        // A server may write a value otherwise than it was sent: a number as a text, or rounded.
+        let differences = differences
+        return what + "; but this may be our own change, which may have been applied"
+            + (differences.isEmpty ? "" : " (\(differences.joined(separator: "; ")))")
+            + ": decide server if the server's record is what was meant, client to send the change again"
+    }
+
+    /// The properties that differ between the two records, with the types of their values. Values may be long or
+    /// secret.
+    private var differences: [String] {
+        guard let client, let server, !isDeletedOnServer else { return [] }
+        let changed = client.names.sorted().filter { name in
+            (client[name] ?? .null) != (base?[name] ?? .null) && (client[name] ?? .null) != (server[name] ?? .null)
+        }
+        return changed.prefix(3).map { name in
+            let (mine, theirs) = (client[name]?.kind ?? .null, server[name]?.kind ?? .null)
+            let name = ServerMessage.shortened(name.text, to: 60)
+            return mine == theirs
+                ? "\(name): another \(mine.word) there" : "\(name): \(mine.word) here, \(theirs.word) there"
+        }
+    }
+}
+
+extension JSON.Kind {
+    /// The kind as a person calls it: "number", "text".
+    public var word: String {
+        switch self {
+        case .null: "nothing"
+        case .bool: "true or false"
+        case .number: "number"
+        case .string: "text"
+        case .array: "list"
+        case .object: "object"
+        }
+    }
+}
+
+extension Conflict {
+    /// The conflict with its three records.
+    package var json: JSON {
+        [
+            "table": JSON(table), "id": JSON(recordID), "kind": JSON(operation.kind.rawValue),
+            "operation": JSON(operation.id), "client": client ?? .null, "server": server ?? .null,
+            "base": base ?? .null, "maybeApplied": JSON(maybeApplied), "status": JSON(status),
+            "deletedOnServer": JSON(isDeletedOnServer),
+        ]
+    }
+}
 
 /// Decides conflicts. Handlers form a chain: the first that does not answer ``ConflictDecision/next`` decides.
 ///

@@ -21,6 +21,9 @@ struct PageCommit: Sendable {
     var revised: RevisedRows?
     /// The name of the version property.
     package var version: PropertyName = "version"
+    /// The name of the time property, if rows older than the records here are to be requested once more: they may come
+    /// from a replica that lags, and no later page corrects them.
+    var time: PropertyName?
     /// The time at which the page came.
     package var now: Timestamp
     /// The endpoint of the page.
@@ -58,7 +61,7 @@ struct PageCommit: Sendable {
         /// The ids of rows not written because their records have changed since.
         package var stale: [RecordID] = []
         /// The ids of rows to request again later. The query may have lost them but they cannot be released now, or
-        /// they came in a version known to be replaced. See ``Cursor/toRecheck``.
+        /// they came in a version known to be replaced, or older than the records here. See ``Cursor/toRecheck``.
         var toRecheck: [RecordID] = []
         /// The moment after the page.
         package var mark = ChangeStamps.Moment()
@@ -134,6 +137,7 @@ struct PageCommit: Sendable {
             } else if row.isDeleted {
                 gone.append(index)
             } else {
+                if try isOlder(row, store) { outcome.toRecheck.append(row.id) }
                 upserts.append(index)
             }
         }
@@ -156,6 +160,15 @@ struct PageCommit: Sendable {
         outcome.mark = try ChangeStamps.notePage(of: table, store)
         if let cursor { try save(cursor, outcome, store) }
         return outcome
+    }
+
+    /// Whether the record here has another version and a later time.
+    private func isOlder(_ row: RowPage.Row, _ store: any StoreReader) throws -> Bool {
+        guard let time, let came = row.updatedAt.flatMap({ Timestamp($0) }),
+            let here = try store.record(row.id, in: table), here[version]?.string != row.version,
+            let known = here[time]?.string.flatMap({ Timestamp($0) })
+        else { return false }
+        return came < known
     }
 
     /// Returns the ids of records with operations. A record with the same GUID in another case takes the server's

@@ -9,8 +9,9 @@ struct PageSize: Sendable, Hashable {
     private(set) var rows: Int
     /// The smallest number at which a page failed.
     private(set) var failed: Int?
-    /// The largest number at which a page came in this pull, and the largest number of rows on one.
-    private var (came, brought) = (0, 0)
+    /// The largest number at which a page came in this pull, and at which a full page came, and the largest number of rows
+    /// on a page.
+    private var (came, filled, brought) = (0, 0, 0)
     /// The number of consecutive full pages, and the number needed before a failed size is tried again.
     private var (full, patience) = (0, 8)
 
@@ -26,6 +27,7 @@ struct PageSize: Sendable, Hashable {
     /// Notes a page that came.
     mutating func take(_ count: Int, of asked: Int) {
         (came, brought) = (max(came, asked), max(brought, min(count, asked)))
+        if count >= asked { filled = max(filled, asked) }
         guard asked == rows, count >= asked, rows < wanted else { return }
         if let failed, asked >= failed { self.failed = nil }
         full += 1
@@ -44,7 +46,8 @@ struct PageSize: Sendable, Hashable {
     ///   long.
     mutating func shrinks(after error: SluiceError, asked: Int) -> Bool {
         guard asked > 1 else { return false }
-        let hasComeSmaller = brought > 0 && came < asked
+        // A page with fewer rows than requested shows nothing of a full one.
+        let hasComeSmaller = 0 < filled && filled < asked
         if brought >= asked { brought = 0 }
         switch error.code {
         case .tooLarge where error.mayBeOfPage: shrink(to: max(brought, asked / 2), from: asked)
@@ -91,9 +94,12 @@ extension PageSize {
         self.init(wanted: wanted, rows: number("rows"), failed: number("failed"))
     }
 
+    /// The size for the first page of the next pull: smaller than one that failed, which might end that pull.
+    private var next: Int { failed.map { rows < $0 ? rows : max(1, min(came, $0 - 1)) } ?? rows }
+
     /// Saves the size for the next pull.
     func save(_ table: String, of endpoint: String, in store: any StoreWriter) throws {
-        let id = Self.id(table, of: endpoint)
+        let (id, rows) = (Self.id(table, of: endpoint), next)
         if rows == wanted { return try store.delete([id], from: Self.schema.name) }
         try store.put(
             ["id": JSON(id), "rows": JSON(rows), "failed": failed.map { JSON($0) } ?? .null], in: Self.schema.name)

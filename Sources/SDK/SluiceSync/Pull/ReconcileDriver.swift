@@ -133,6 +133,7 @@ struct ReconcileDriver: Sendable {
             var commit = PageCommit(
                 table: table, page: try RowPage(records: []), rows: [], cursor: cursor, removals: removals)
             commit.version = dialect.columns.version
+            commit.time = dialect.columns.updatedAt
             return commit
         }
     }

@@ -156,6 +156,7 @@ struct RowExchange: Sendable {
                 part.askedAt = total.mark
                 part.requestedAt = requestedAt
                 part.version = commit.version
+                part.time = commit.time
                 part.server = client.endpoint.identity
                 part.references = options.idReferences
                 let outcome = try await storeAsked(some, part)

@@ -30,29 +30,38 @@ struct ConflictSettlement {
         }
         let givesUp = decision == .server || decision == .discard
         let local = try store.record(id, in: table)
+        let mirror = try queue.reader.state(of: id, in: table)?.mirror
         let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
+        let base = base(of: successors, local: local, mirror: mirror)
         // A record with a value that was sent may be this operation's own, and later edits go on top of it.
         let mayBeOwn = live.map { live in operation.sent.contains { item.mayHaveLeft(live, by: $0, columns) } } ?? false
         let isContested =
             givesUp && !(conflict.maybeApplied && mayBeOwn)
             && ForeignChanges.contest(
-                successors, after: operation, making: item.local, base: item.base, server: live, local: local,
+                successors, after: operation, making: item.local, base: base, server: live, local: local,
                 columns: columns)
-        let decided = isContested ? item.base : decided(decision)
+        let decided = isContested ? base : decided(decision)
         if givesUp || item.witnesses != nil || !keepsChange(decided) {
             try queue.audit(operation, item.attributed(what), local: item.local, at: environment.now())
         }
         let recompute = QueueRecompute(columns: columns, environment: environment, queue: queue)
         let later = recompute.steps(
-            of: successors, from: item.local, restored: item.base, onto: decided, live: isContested ? item.base : live,
-            local: local, mirror: try queue.reader.state(of: id, in: table)?.mirror)
+            of: successors, from: item.local, onto: decided, live: isContested ? base : live, local: local,
+            mirror: mirror)
         try recompute.write(
-            [.init(operation: operation, target: decided)] + later,
+            [.init(operation: operation, target: decided, origin: columns.times(of: item.local, in: table))] + later,
             on: isContested
-                ? .server(live: item.base, tombstone: nil)
+                ? .server(live: base, tombstone: nil)
                 : .server(live: live, tombstone: live == nil ? conflict.server : nil),
             mirror: isContested ? .some(live) : nil)
         try settleGroup(decision)
+    }
+
+    /// Returns the server's record on which the operations after this one stand: the base of the change, or the newer
+    /// record that an undelete brought back after a delete.
+    private func base(of successors: [TableOperation], local: JSON?, mirror: JSON?) -> JSON? {
+        guard operation.kind == .delete, let next = successors.first, next.kind == .undelete else { return item.base }
+        return (successors.count == 1 ? local : next.resultingRecord(local: local, mirror: mirror)) ?? item.base
     }
 
     /// Returns the record for the application.
@@ -101,5 +110,57 @@ struct ConflictSettlement {
         } else {
             try queue.revive(group)
         }
+    }
+}
+
+/// Decides a held conflict, inside one transaction.
+struct HeldConflict {
+    let operation: TableOperation
+    let columns: PushColumns
+    let environment: SyncEnvironment
+    let store: any StoreWriter
+    let queue: QueueWriter
+
+    func settle(_ decision: ConflictDecision) throws {
+        let (table, id) = (operation.table, operation.recordID)
+        func refuse(_ code: SluiceError.Code, _ reason: String) -> SluiceError {
+            SluiceError(code, reason, table: table, recordID: id, operationID: operation.id)
+        }
+        switch decision {
+        case .server, .client, .delete, .discard, .merge, .replace: break
+        case .defer, .ask, .abort, .next:
+            throw refuse(.invalidArgument, "decide for server, client, a merged or another record, delete or discard")
+        }
+        guard operation.isHeldConflict, let failure = operation.failure else {
+            throw refuse(.operationRefused, "the operation is no conflict that is held")
+        }
+        let state = try queue.reader.state(of: id, in: table)
+        let shown = failure.serverRecord.flatMap { columns.isDeleted($0) ? nil : $0 }
+        let version = { (record: JSON?) in record.map { $0[columns.version] ?? .null } }
+        var mirror = state?.mirror
+        if version(shown) != version(mirror) {
+            // A list without versions may show the same row under another version than the refusal did. The server
+            // understands the refusal's version as a condition.
+            guard let shown, let listed = mirror,
+                Rebase.changes(from: shown, to: listed, system: columns.system) == .object
+            else {
+                throw refuse(.operationRefused, "the server's record has changed since; retry to see the new one")
+            }
+            mirror = shown
+        }
+        let all = try queue.reader.all(on: id, in: table)
+        let local = try store.record(id, in: table)
+        let client =
+            all.last?.id == operation.id ? local : operation.resultingRecord(local: local, mirror: mirror)
+        let conflict = Conflict(
+            operation: operation, client: client, server: mirror ?? failure.serverRecord, base: state?.base,
+            maybeApplied: operation.isUncertain, status: failure.status ?? 0, isDeletedOnServer: mirror == nil)
+        if let record = decision.given {
+            try RecordRules.validate(whole: record, besides: [client, conflict.server], id: id, table: table)
+        }
+        try ConflictSettlement(
+            operation: operation, item: PushItem(operation: operation, local: client, base: state?.base),
+            conflict: conflict, columns: columns, environment: environment, store: store, queue: queue
+        ).settle(decision)
     }
 }

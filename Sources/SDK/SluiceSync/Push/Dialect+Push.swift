@@ -1,13 +1,8 @@
 internal import HTTPTypes
 internal import SluiceBase
-package import SluiceWire
+internal import SluiceWire
 
 extension Dialect {
-    /// The columns with a meaning on the wire, as needed by a push.
-    package var pushColumns: PushColumns {
-        PushColumns(columns, replaces: !patchesUpdates, serverSet: serverSet, takesNoContent: !keepsDeleted)
-    }
-
     /// Reduces an answer to the facts that decide about an operation. Only a record with a version can be evidence,
     /// since a server may echo the request. A version that does not fit in a header field is not valid. A partial
     /// record (206) is ignored, because none was requested, and so is a record too deep for an operation.

@@ -105,12 +105,13 @@ extension PushItem {
         operation.sentAsIs.map { mayHaveLeft(record, by: $0, columns) } ?? false
     }
 
-    /// Whether the record has a new value of that send, even in a form not yet seen from this server.
+    /// Whether the record has a new value of that send, even in a form not yet seen from this server. A delete has the
+    /// sends of the edits that it replaced.
     func mayHaveLeft(_ record: JSON, by sent: SentBody, _ columns: PushColumns) -> Bool {
-        guard operation.kind == .insert || operation.kind == .update else { return false }
+        if operation.kind == .undelete { return false }
         return sent.final.members?.contains { name, value in
             guard name != columns.id, !columns.system.contains(name), !value.isNull, (base?[name] ?? .null) != value,
-                !(operation.kind == .insert && isOfID(name, value))
+                operation.kind == .update || !isOfID(name, value)
             else { return false }
             return columns.holds(record, JSON(members: [(name, value)]), [name: Set(WrittenForm.allCases)])
         } ?? false

@@ -1,4 +1,5 @@
 package import SluiceBase
+package import SluiceWire
 
 /// The names of the columns with a meaning in the wire, and how a server treats a record's properties.
 @dynamicMemberLookup
@@ -53,8 +54,15 @@ package struct PushColumns: Sendable, Hashable {
     /// Returns the record without the properties that hold its own time of change: a server has set them, and a record that
     /// is made once more has none.
     func unset(_ record: JSON, in table: String, of local: JSON?) -> JSON {
-        guard let time = local?[names.updatedAt], !time.isNull else { return record }
-        return record.without(serverSet[table]?.filter { record[$0] == time })
+        let times = times(of: local, in: table)
+        return record.without(Set(times.names.filter { record[$0] == times[$0] }))
+    }
+
+    /// Returns the properties that hold the record's own time of change.
+    func times(of record: JSON?, in table: String) -> JSON {
+        guard let time = record?[names.updatedAt], !time.isNull else { return .object }
+        let own = (serverSet[table] ?? []).filter { record?[$0] == time }
+        return JSON(members: own.sorted().map { ($0, time) })
     }
 
     func id(_ record: JSON) -> RecordID? { record[names.id]?.textID }
@@ -92,5 +100,12 @@ package struct PushColumns: Sendable, Hashable {
     private func isKey(_ value: JSON, of record: JSON) -> Bool {
         guard let id = record[names.id]?.textID else { return false }
         return value.textID == id || value.int.map { RecordID(String($0)) } == id
+    }
+}
+
+extension Dialect {
+    /// The columns with a meaning on the wire, as needed by a push.
+    package var pushColumns: PushColumns {
+        PushColumns(columns, replaces: !patchesUpdates, serverSet: serverSet, takesNoContent: !keepsDeleted)
     }
 }

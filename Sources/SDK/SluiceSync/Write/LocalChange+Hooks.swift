@@ -108,3 +108,87 @@ extension LocalChange {
         return state.base == nil && state.mirror == nil
     }
 }
+
+extension LocalChange {
+    /// Carries out a change of a local-only table: it writes the row and queues nothing.
+    func keep(in store: any StoreWriter) throws -> JSON? {
+        try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
+        let local = try store.record(recordID, in: table)
+        if kind == .update, local == nil { throw missing }
+        if kind == .undelete { throw refusal("the table stays here, and keeps no deleted records") }
+        try checkSettled(local)
+        let record = changed(local, nil)
+        if let record { try RecordRules.validate(depthOf: record, id: recordID, table: table) }
+        try QueueWriter(store).setLocal(record, recordID, in: table)
+        return record
+    }
+
+    /// Carries out a change of a record with local-only columns: the others are queued, if the change has any.
+    func enqueue(
+        keeping names: Set<PropertyName>, in store: any StoreWriter, _ environment: SyncEnvironment,
+        _ scope: ChangeScope
+    ) throws -> JSON? {
+        var (change, kept) = (self, JSON.object)
+        for name in names {
+            kept[name] = (replacement ?? content)[name]
+            change.content[name] = nil
+            change.replacement?[name] = nil
+        }
+        let isSilent = kind == .update && replacement == nil && kept.count > 0 && change.content.count == 1
+        if isSilent {
+            try IDRules.validate(id: recordID, table: table, isNew: kind == .insert)
+            if try store.record(recordID, in: table) == nil { throw missing }
+        } else {
+            _ = try change.enqueue(
+                in: SharedWriter(writer: store, columns: [table: names]), environment: environment, scope: scope)
+        }
+        guard var record = try store.record(recordID, in: table), kept.count > 0 else {
+            return try store.record(recordID, in: table)
+        }
+        for (name, value) in kept.members ?? [] { record[name] = value }
+        try RecordRules.validate(depthOf: record, id: recordID, table: table)
+        try store.put(record, in: table)
+        return record
+    }
+}
+
+/// A local change that hooks see before it is stored. The hooks run outside of any transaction. The change is then
+/// stored if the data that they saw is still the same.
+struct HookedWrite: Sendable {
+    let change: LocalChange
+    let chain: AskedHooks
+    let store: any LocalStore
+    let environment: SyncEnvironment
+
+    /// The number of times that hooks are asked about one change at most.
+    static let mostAttempts = 3
+
+    /// Thrown to roll a transaction back because the data differs from the data that the hooks saw.
+    private struct Moved: Error {}
+
+    /// Carries the change out and returns the local record after it.
+    ///
+    /// - Throws: ``SluiceError`` of code `refusedByHook` or `hookFailed`; `operationRefused` where the record has
+    ///   changed after each look of the hooks; and the errors of the change itself.
+    func carryOut() async throws -> JSON? {
+        for attempt in 1...Self.mostAttempts {
+            let seen = try await store.read { try change.look(at: $0) }
+            let verdict = try await chain.verdict(on: seen.shown(attempt: attempt))
+            do {
+                return try await store.write(at: .localChange, environment) { writer in
+                    guard try change.look(at: writer) == seen else { throw Moved() }
+                    return try change.taking(verdict).apply(to: writer, environment: environment)
+                }
+            } catch is Moved {
+                continue
+            }
+        }
+        throw Self.moved(change.table, change.recordID)
+    }
+
+    static func moved(_ table: String? = nil, _ recordID: RecordID? = nil) -> SluiceError {
+        SluiceError(
+            .operationRefused, "the data changed as often as the hooks looked at it; try again", table: table,
+            recordID: recordID)
+    }
+}

@@ -33,21 +33,21 @@ struct QueueRecompute {
     ///
     /// - Parameters:
     ///   - before: the record on which the first of them was made; nil where it was deleted.
-    ///   - restored: the record that an undelete among them restores, if no earlier step gives one.
     ///   - target: the record that the first of them now finds.
     ///   - live: the server's record, where the first of them follows a waiting delete: an undelete restores this one,
     ///     not an older one.
     ///   - local: the record as the application sees it, after the last of them.
     func steps(
-        of successors: [TableOperation], from before: JSON?, restored: JSON?, onto target: JSON?, live: JSON? = nil,
-        local: JSON?, mirror: JSON?
+        of successors: [TableOperation], from before: JSON?, onto target: JSON?, live: JSON? = nil, local: JSON?,
+        mirror: JSON?
     ) -> [Step] {
-        var (before, target, restored) = (before, target, before ?? restored)
+        var (before, target, restored) = (before, target, before)
         return successors.enumerated().map { index, successor in
             let isLast = index == successors.count - 1
             let after = isLast ? local : successor.resultingRecord(local: local, mirror: mirror)
-            // An undelete does not change the record on which the delete before it was made.
-            let old = successor.kind == .undelete ? restored : before
+            // An undelete does not change the record on which the delete before it was made, or the newer one that it
+            // brought back.
+            let old = successor.kind == .undelete ? restored ?? after : before
             var result = after
             if let after, let old, let target = target ?? (successor.kind == .undelete ? live : nil) {
                 result = Rebase.reapply(from: old, to: after, onto: target, system: columns.system)

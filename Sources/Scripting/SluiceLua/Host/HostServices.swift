@@ -1,4 +1,6 @@
+package import CoreMetrics
 internal import HTTPTypes
+package import Logging
 package import SluiceCore
 
 /// Carries out the waits of scripts, off the plugins' thread.
@@ -69,4 +71,56 @@ package struct HostServices: Sendable {
             return .reply(.failure((error as? SluiceError).map { "\($0.code): \($0.message)" } ?? "\(error)"))
         }
     }
+}
+
+/// The settings and surroundings of a host.
+package struct HostSettings: Sendable {
+    /// The clock and the source of random numbers.
+    package var environment: SyncEnvironment = .system
+    /// The logger of plugins and of the host.
+    package var logger = Logger(label: "sluice.plugins") { _ in SwiftLogNoOpLogHandler() }
+    /// The number of decisions kept in memory.
+    package var decisionLogSize = 512
+    /// Whether the inputs and answers of hooks are kept with their decisions.
+    package var keepsInputs = false
+    /// The factory of the plugins' metrics; nil for none.
+    package var metrics: (any MetricsFactory)?
+    /// Whether the host has a transport for `http`.
+    package var hasTransport = false
+    /// Whether the host has a store for `store`.
+    package var hasStore = false
+    /// The seed of random numbers, for a host that must be repeatable; nil for the system's.
+    package var seed: UInt64?
+    /// Whether the guards of each new machine are tested.
+    package var testsGuards = false
+
+    package init() {}
+}
+
+/// The answer of a host function to a script.
+package enum HostReply: Sendable {
+    /// A value; nil for nothing.
+    case value(JSON?)
+    /// An error that the script may catch.
+    case failure(String)
+    /// An error because a permission is missing.
+    case denied(String)
+    /// The script has to wait.
+    case wait(HostWait)
+}
+
+/// A reason to wait. The caller carries it out, off the plugins' thread, and resumes the script with the result.
+package enum HostWait: Sendable {
+    /// The rest of the chain.
+    case next(SyncRequest)
+    /// An exchange with a server that the plugin may talk to.
+    case http(SyncRequest)
+    /// A pause.
+    case sleep(Duration)
+    /// A record of the local store.
+    case record(table: String, id: RecordID)
+    /// The number of matching records in the local store.
+    case count(TableQuery)
+    /// A request to a server's table, carried out by the server.
+    case table(TableRequestEdit)
 }

@@ -1,5 +1,5 @@
 internal import CLuaSandbox
-internal import SluiceCore
+package import SluiceCore
 
 /// A call of a hook that has begun. It ends with the last reference to it.
 final class LuaCall {
@@ -49,4 +49,36 @@ final class LuaCall {
     var fuel: Int { Int(sluice_call_fuel_used(pointer)) }
     /// The CPU time that it has used.
     var cpuTime: Duration { .nanoseconds(sluice_call_cpu_nanoseconds(pointer)) }
+}
+
+/// An argument of a hook.
+package struct LuaArgument: Sendable {
+    /// The prelude's class for the script's view of it; nil for a plain value.
+    var type: String?
+    var value: JSON
+
+    package init(_ type: String?, _ value: JSON) {
+        self.type = type
+        self.value = value
+    }
+
+    /// Calls `body` with all arguments as C structures, which live as long as it runs.
+    static func with<Result>(
+        _ arguments: ArraySlice<LuaArgument>, after done: [sluice_argument] = [],
+        _ body: ([sluice_argument]) -> Result
+    ) -> Result {
+        guard let first = arguments.first else { return body(done) }
+        let handle = first.value.handle
+        return withExtendedLifetime(handle) {
+            first.withType { type in
+                let argument = sluice_argument(class_name: type, value: handle.raw, reader: nil)
+                return with(arguments.dropFirst(), after: done + [argument], body)
+            }
+        }
+    }
+
+    private func withType<Result>(_ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+        guard let type else { return body(nil) }
+        return type.withCString { body($0) }
+    }
 }

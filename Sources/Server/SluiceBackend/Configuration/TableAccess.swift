@@ -48,3 +48,9 @@ public enum BackendOperation: String, Sendable, Hashable, CaseIterable {
     /// A tombstone made a record again.
     case undelete
 }
+
+/// The size limit of one page in records and in bytes. A record larger than the bytes is a page of its own.
+struct PageSize: Sendable, Hashable {
+    var records: Int
+    var bytes: Int
+}

@@ -64,3 +64,41 @@ public struct StoreRequest: Sendable, Hashable {
         }
     }
 }
+
+/// A call of a function or an action of the service.
+///
+/// ```swift
+/// let nearest = try await online.call(OperationCall("Nearest", ["count": 5]))
+/// ```
+public struct OperationCall: Sendable, Hashable {
+    /// The name; with its namespace if the service requires it.
+    public var name: String
+    /// The arguments by their names.
+    public var arguments: [PropertyName: JSON]
+    /// Whether the call may change something: an action is sent by POST, a function by GET.
+    public var isAction: Bool
+
+    /// Creates a call.
+    public init(_ name: String, _ arguments: [PropertyName: JSON] = [:], isAction: Bool = false) {
+        self.name = name
+        self.arguments = arguments
+        self.isAction = isAction
+    }
+}
+
+/// Options of a read.
+public struct ReadOptions: Sendable, Hashable {
+    /// The policy for a read that no defining request covers; nil for the store's and its mode's.
+    public var uncovered: UncoveredPolicy?
+
+    /// Creates options; each has a default.
+    public init(uncovered: UncoveredPolicy? = nil) { self.uncovered = uncovered }
+}
+
+/// The policy for a read that the local store cannot answer completely when the service cannot be asked.
+public enum UncoveredPolicy: String, Sendable, Hashable, CaseIterable {
+    /// The read fails with `notCovered`, and the message names the missing defining request.
+    case fail
+    /// The local records are returned, marked as ``StoreResult/Source/localPartial``.
+    case partial
+}

@@ -198,6 +198,60 @@ struct MirrorTests {
         #expect(try await device.local("a") == device.remote("a"))
     }
 
+    /// A delete of `a` that the server could not do, made on n=1; a pull has brought n=2 since, and the server has n=3.
+    private func deletedOnOld(_ kind: StoreKind, _ policy: ConflictPolicy) async throws -> Device {
+        let device = try await Device(kind, policy: policy)
+        device.server.seed("todos", [["id": "a", "n": 1]])
+        try await device.todos.pull()
+        try await device.todos.delete(id: "a")
+        device.server.onRequest { $0.isWrite ? .answer(.model(503, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.seed("todos", [["id": "a", "n": 2]])
+        _ = try await device.todos.pull()
+        device.server.onRequest(nil)
+        return device
+    }
+
+    @Test(
+        "an undelete of a newer record than the delete was made on is no edit of it", arguments: StoreKind.allCases,
+        [ConflictPolicy.serverWins, .clientWins])
+    func undeleteOfNewer(_ kind: StoreKind, _ policy: ConflictPolicy) async throws {
+        for edit in [false, true] {
+            let device = try await deletedOnOld(kind, policy)
+            try await device.todos.undelete(id: "a")
+            #expect(try await device.local("a")?["n"] == 2)
+            if edit { try await device.todos.update(["id": "a", "m": 7]) }
+            device.server.seed("todos", [["id": "a", "n": 3]])
+            #expect(try await device.context.push().isClean)
+            #expect(device.remote("a")?["n"] == 3, "the application has not set it")
+            #expect(device.remote("a")?["m"] == (edit ? 7 : nil))
+            #expect(try await device.local("a") == device.remote("a"))
+        }
+    }
+
+    @Test("a record that is made again is in no conflict with its own lost update", arguments: StoreKind.allCases)
+    func remadeAfterLostUpdate(_ kind: StoreKind) async throws {
+        let device = try await Device(kind, policy: .serverWins)
+        device.server.seed("todos", [["id": "a", "n": 1]])
+        try await device.todos.pull()
+        try await device.todos.update(["id": "a", "n": 2])
+        let lost = Mutex(false)
+        device.server.onRequest { request in
+            guard request.isWrite, !lost.withLock({ $0 }) else { return .none }
+            lost.withLock { $0 = true }
+            return .answerAfter(.model(503, nil))
+        }
+        _ = try? await device.context.push()
+        device.server.onRequest { $0.isWrite ? .answer(.model(500, nil)) : .none }
+        try await device.todos.delete(id: "a")
+        _ = try? await device.context.push()
+        device.server.onRequest(nil)
+        try await device.todos.insert(["id": "a", "n": 3])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == 3, "nobody else has written")
+        #expect(try await device.local("a") == device.remote("a"))
+    }
+
     @Test("ids that Swift takes for equal are two records", arguments: StoreKind.allCases, [nil, "all"] as [String?])
     func canonicalEquivalence(_ kind: StoreKind, _ name: String?) async throws {
         let ids = ["e\u{301}", "\u{E9}"]

@@ -115,7 +115,8 @@ extension OracleState {
             stands(operation.id, after: author), !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
             !undecidable.contains(operation.id), !mayBePast(authors[version], conflict),
-            !bringsOthers(version, conflict, on: device), !sendsFormerAuthor(conflict), !hidesFields(of: conflict)
+            !bringsOthers(version, conflict, on: device), !sendsFormerAuthor(conflict, on: device),
+            !hidesFields(of: conflict)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands after")
@@ -175,19 +176,23 @@ extension OracleState {
     }
 
     /// Whether the change sends the server's own property from an earlier version, as a decision to send the whole
-    /// record does. Then the server's record equals neither the sent record nor its base.
-    private func sendsFormerAuthor(_ conflict: Conflict) -> Bool {
+    /// record does. Then the server's record equals neither the sent record nor its base. A later record that was made
+    /// again here takes the property out, which is an edit of it.
+    private func sendsFormerAuthor(_ conflict: Conflict, on device: Int) -> Bool {
         keepsAuthors
-            && (conflict.client?[SimulatedServer.author] != conflict.base?[SimulatedServer.author]
+            && (devices[device].row(key(of: conflict)).map { $0[SimulatedServer.author] == nil } ?? false
+                || conflict.client?[SimulatedServer.author] != conflict.base?[SimulatedServer.author]
                 || conflict.operation.sent.contains { $0.final[SimulatedServer.author] != nil })
     }
 
-    /// Whether a hook has hidden a field of the server's record, so that the record is not recognised as unchanged.
+    /// Whether a hook has hidden or changed a field of the server's record, so that the record is not recognised as
+    /// unchanged.
     private func hidesFields(of conflict: Conflict) -> Bool {
-        tidiesPages
-            && SimulatedFields.all.contains { field in
-                fields.value(field, of: conflict.server) != nil && fields.value(field, of: conflict.base) == nil
-            }
+        guard tidiesPages, let base = conflict.base, let server = conflict.server else { return false }
+        let isHidden = SimulatedFields.all.contains {
+            fields.value($0, of: server) != nil && fields.value($0, of: base) == nil
+        }
+        return isHidden || fields.writesTidying(over: server, base)
     }
 
     private func stands(_ operation: String?, after author: String) -> Bool {

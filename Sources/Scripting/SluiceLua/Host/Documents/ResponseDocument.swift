@@ -1,5 +1,5 @@
-internal import HTTPTypes
-internal import SluiceCore
+package import HTTPTypes
+package import SluiceCore
 
 /// Creates answers from scripts.
 enum ResponseDocument {
@@ -46,5 +46,62 @@ enum ResponseDocument {
             throw ScriptFailure(.badResult, "a status is a number from 200 to 599")
         }
         return HTTPResponse.Status(code: Int(status))
+    }
+}
+
+/// An answer, and its document for the script.
+package struct GivenResponse: Sendable {
+    let response: SyncResponse
+    package let document: JSON
+
+    /// - Parameters:
+    ///   - slot: the index of its body among the call's bodies.
+    ///   - request: the request that it answers, for hooks that see it.
+    ///   - isHidden: whether a field is hidden from the script.
+    package init(
+        _ response: SyncResponse, body slot: Int, elapsed: Duration, request: JSON? = nil,
+        hiding isHidden: (HTTPField) -> Bool
+    ) {
+        self.response = response
+        let document = DocumentWriter()
+        document.set("status", response.status)
+        document.set("headers", response.head.headerFields.filter { !isHidden($0) })
+        let body = DocumentWriter()
+        body.set("slot", slot)
+        document.set("body", body.finish())
+        document.set("elapsed", elapsed / .seconds(1))
+        if let request { document.set("request", request) }
+        self.document = document.finish()
+    }
+
+    /// Returns the answer with the script's changes to the document; nil if the document is unchanged.
+    ///
+    /// - Throws: ``ScriptFailure`` for values that an answer cannot have; ``Denied`` if the plugin may not rewrite the
+    ///   answer.
+    func edited(_ document: JSON, _ result: HookReturn, by editor: RequestEditor?) throws -> SyncResponse? {
+        var edited = response
+        var isChanged = false
+        if document.hasOther("status", than: self.document) {
+            edited.head.status = try ResponseDocument.status(document["status"]?.int ?? 0)
+            isChanged = true
+        }
+        if document.hasOther("headers", than: self.document) {
+            var fields = try ResponseDocument.fields(document["headers"] ?? .array)
+            for field in response.head.headerFields
+            where editor?.isHidden(field) ?? true && fields[field.name] == nil {
+                fields.append(field)
+            }
+            edited.head.headerFields = fields
+            isChanged = true
+        }
+        if let slot = document["body"]?["slot"]?.int.map({ Int(clamping: $0) }), result.bodies.indices.contains(slot),
+            result.changedBodies.contains(slot)
+        {
+            edited.body = result.bodies[slot]
+            isChanged = true
+        }
+        guard isChanged else { return nil }
+        try editor?.requireAnswer()
+        return editor?.signed(edited) ?? edited
     }
 }

@@ -76,6 +76,19 @@ struct PageSizeTests {
         #expect(size.rows == 1000 && size.failed == nil)
     }
 
+    @Test("a size that failed begins no pull, however well smaller pages came", arguments: [500, 1000])
+    func grown(_ failed: Int) async throws {
+        let store = MemoryStore()
+        try await store.define([PageSize.schema])
+        var size = PageSize(wanted: 1000, rows: failed / 2, failed: failed)
+        for _ in 0..<8 { size.take(failed / 2, of: failed / 2) }
+        let grown = size
+        #expect(grown.rows == failed)
+        try await store.write { try grown.save("todos", of: "https://example.net", in: $0) }
+        let next = try await store.read { try PageSize(wanted: 1000, of: "todos", at: "https://example.net", in: $0) }
+        #expect(next.rows == failed / 2 && next.failed == failed)
+    }
+
     @Test("a query that the server refuses whatever its size is refused, and nothing is learnt of it")
     func refused() async throws {
         let device = try await device { _, _ in .model(400, ["error": "no such property"]) }

@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "SluiceAdopt", targets: ["SluiceAdopt"]),
         .library(name: "SluiceHTTP", targets: ["SluiceHTTP"]),
         .library(name: "SluiceService", targets: ["SluiceService"]),
+        .library(name: "SluiceSignOn", targets: ["SluiceSignOn"]),
         .library(name: "SluicePredicate", targets: ["SluicePredicate"]),
         .library(name: "SluiceSQLite", targets: ["SluiceSQLite"]),
         .library(name: "SluiceBackend", targets: ["SluiceBackend"]),
@@ -33,6 +34,7 @@ let package = Package(
         .trait(name: "HTTP", description: "The transport over sockets, with AsyncHTTPClient."),
         .trait(name: "Lua", description: "That, with plugins and policies in Lua."),
         .trait(name: "Service", description: "That, with sync as a service, metrics and traces."),
+        .trait(name: "SignOn", description: "Tokens of OAuth servers and of App Service, with jwt-kit."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -103,6 +105,8 @@ var services: [Target] {
             .target(
                 name: "SluiceService",
                 dependencies: ["SluiceCore", coreMetrics, httpTypes, logging, serviceLifecycle, tracing]),
+            // Tokens: of OAuth servers, by a user's sign-in on another device, and of App Service.
+            .target(name: "SluiceSignOn", dependencies: ["SluiceBase", "SluiceWire", httpTypes, jwtKit]),
             // One interface to a service's data online and offline: defining requests, and which requests they cover.
             .target(
                 name: "SluiceStores",
@@ -172,8 +176,8 @@ var program: [Target] {
                 name: "SluiceDaemon",
                 dependencies: [
                     "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceLua", "SluicePluginTools",
-                    "SluiceService", asyncHTTPClient, configuration, coreMetrics, crypto, httpTypes, hummingbird,
-                    logging, nioCore, nioHTTP1, serviceLifecycle, tracing, unixSignals,
+                    "SluiceService", "SluiceSignOn", asyncHTTPClient, configuration, coreMetrics, crypto, httpTypes,
+                    hummingbird, logging, nioCore, nioHTTP1, serviceLifecycle, tracing, unixSignals,
                 ],
                 resources: [
                     "index.html", "inspector.css", "inspector.js", "dom.js", "views.js", "decisions.js", "icon.svg",
@@ -182,8 +186,9 @@ var program: [Target] {
                 name: "SluiceCLI",
                 dependencies: [
                     "Sluice", "SluiceAdopt", "SluiceBackend", "SluiceConfiguration", "SluiceDaemon", "SluiceLua",
-                    "SluicePluginTools", "SluiceProbe", argumentParser, asyncHTTPClient, crypto, logging, nioCore,
-                    nioHTTP1, serviceLifecycle, unixSignals,
+                    "SluicePluginTools", "SluiceProbe", "SluiceSignOn", argumentParser, asyncHTTPClient, crypto,
+                    logging,
+                    nioCore, nioHTTP1, serviceLifecycle, unixSignals,
                 ],
                 resources: [.copy("Resources/movies.json")]),
         ])
@@ -306,10 +311,13 @@ var suites: [Target] {
                     metricsTestKit, serviceLifecycle, tracing,
                 ]),
             .testTarget(
+                name: "SluiceSignOnTests",
+                dependencies: ["SluiceBase", "SluiceSignOn", "SluiceWire", crypto, httpTypes, jwtKit]),
+            .testTarget(
                 name: "SluiceDaemonTests",
                 dependencies: [
                     "RepositoryFiles", "SluiceBackend", "SluiceCore", "SluiceDaemon", "SluiceLua", "SluicePluginTools",
-                    "SluicePostgres", "SluiceTesting", coreMetrics, httpTypes, tracing,
+                    "SluicePostgres", "SluiceSignOn", "SluiceTesting", coreMetrics, httpTypes, tracing,
                 ]),
             .testTarget(
                 name: "SluiceCLITests",
@@ -424,7 +432,7 @@ var configuration: Target.Dependency { product("Configuration", of: "swift-confi
 var argumentParser: Target.Dependency { product("ArgumentParser", of: "swift-argument-parser") }
 var yams: Target.Dependency { product("Yams", of: "Yams", with: "Lua") }
 var crypto: Target.Dependency { product("Crypto", of: "swift-crypto", with: "Lua") }
-var jwtKit: Target.Dependency { product("JWTKit", of: "jwt-kit") }
+var jwtKit: Target.Dependency { product("JWTKit", of: "jwt-kit", with: "SignOn") }
 var hummingbird: Target.Dependency { product("Hummingbird", of: "hummingbird") }
 var asyncHTTPClient: Target.Dependency {
     product("AsyncHTTPClient", of: "async-http-client", with: "HTTP", "Lua", "Service")

@@ -19,7 +19,7 @@ struct SluiceCommand: AsyncParsableCommand {
         ])
 
     private static let sync: [any ParsableCommand.Type] = [
-        PullCommand.self, PushCommand.self, SyncCommand.self, ReconcileCommand.self,
+        PullCommand.self, PushCommand.self, SyncCommand.self, ReconcileCommand.self, SignInCommand.self,
     ]
     private static let records: [any ParsableCommand.Type] = [
         QueryCommand.self, SQLCommand.self, GetCommand.self, InsertCommand.self, ImportCommand.self,

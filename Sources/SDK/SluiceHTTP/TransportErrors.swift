@@ -16,9 +16,11 @@ internal import SluiceCore
 struct TransportErrors: Sendable {
     private let context: SyncRequest.Context
     private let server: String
+    private let proxy: ProxyServer?
     let isHead: Bool
 
-    init(_ request: SyncRequest) {
+    init(_ request: SyncRequest, through proxy: ProxyServer? = nil) {
+        self.proxy = proxy
         context = request.context
         // A caller's own authority may hold credentials before an @.
         server = request.head.authority?.split(separator: "@").last.map(String.init) ?? ""
@@ -42,13 +44,22 @@ struct TransportErrors: Sendable {
         switch cause as? HTTPClientError {
         case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout:
             return error(.network, "\(server) cannot be reached", cause: RequestNotSent("the connection took too long"))
+        // The proxy's answers to CONNECT: the server has seen nothing.
+        case .proxyAuthenticationRequired:
+            let reason =
+                "the proxy \(proxy?.description ?? "") asks for credentials, or does not take those that it got"
+            return error(.network, "\(server) cannot be reached: \(reason)", cause: RequestNotSent(reason))
+        case .invalidProxyResponse, .httpProxyHandshakeTimeout:
+            let reason = "the proxy \(proxy?.description ?? "") makes no connection to it"
+            return error(.network, "\(server) cannot be reached: \(reason)", cause: RequestNotSent(reason))
         case .invalidURL, .emptyHost, .emptyScheme:
             return error(.invalidArgument, "the request's address is no URL")
         default: break
         }
         if let failure = cause as? NIOConnectionError {
             let reason = failure.connectionErrors.first.map { Self.reason($0.error) } ?? "the name is not known"
-            return error(.network, "\(server) cannot be reached", cause: RequestNotSent(reason))
+            let name = proxy.map { "\(server), through the proxy \($0)," } ?? server
+            return error(.network, "\(name) cannot be reached", cause: RequestNotSent(reason))
         }
         if let reason = TLSReason.text(of: cause) {
             return error(.network, "no TLS connection to \(server): \(reason)", cause: RequestNotSent(reason))

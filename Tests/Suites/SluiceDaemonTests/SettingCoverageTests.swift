@@ -23,6 +23,13 @@ import Testing
         "DaemonSettingsTests.oauth": [
             "oauth.token-url", "oauth.client-id", "oauth.client-secret-file", "oauth.scope", "oauth.refresh-token-file",
         ],
+        "NetworkSettingsTests.proxy": ["proxy", "proxy-credentials-file", "no-proxy"],
+        "NetworkSettingsTests.signIn": ["oauth.device-url"],
+        "NetworkSettingsTests.assertion": [
+            "oauth.assertion-key-file", "oauth.assertion-algorithm", "oauth.assertion-key-id",
+            "oauth.assertion-subject",
+        ],
+        "NetworkSettingsTests.appService": ["app-service.provider"],
         "TLSTests.mutual": ["tls.certificate-file", "tls.key-file", "tls.authorities-file"],
         "DaemonSettingsTests.interval": ["schedule.interval", "schedule.on-event"],
         "DaemonSettingsTests.windows": ["schedule.windows"],

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import SluiceCore
+import SluiceSignOn
 import Synchronization
 import Testing
 
@@ -29,43 +30,6 @@ import Testing
         let path = "/tmp/sluice-token-\(UUID().uuidString)"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         return path
-    }
-
-    @Test("a client's own credentials get a token, which is kept, and another when it is refused")
-    func clientCredentials() async throws {
-        let server = TokenServer(
-            (200, #"{"access_token":"one","expires_in":60}"#), (200, #"{"access_token":"two"}"#))
-        let secret = try write("s&cret\n")
-        // The clock is set back by an hour after the token came.
-        let hour = Duration.seconds(3600)
-        let wall = Mutex(Timestamp(ticks: 0).advanced(by: hour))
-        let environment = SyncEnvironment(
-            now: { wall.withLock { $0 } }, steady: { Timestamp(ticks: 0) }, makeID: { "" })
-        let token = try OAuthToken(
-            "http://127.0.0.1/oauth/token", client: "shop 7", secretFile: secret, refreshFile: nil, scope: "sync",
-            transport: server, environment: environment)
-        #expect(try await token.token() == "one")
-        #expect(try await token.token() == "one")
-        wall.withLock { $0 = Timestamp(ticks: 0) }
-        #expect(try await token.expiry(of: "one") == Timestamp(ticks: 0).advanced(by: .seconds(60)))
-        #expect(try await token.refresh(refused: "one") == "two")
-        #expect(server.forms.first == "grant_type=client_credentials&scope=sync")
-        let fields = server.requests.withLock { $0[0].head.headerFields }
-        let basic = Data("shop%207:s%26cret".utf8).base64EncodedString()
-        #expect(fields[.authorization] == "Basic \(basic)")
-        #expect(server.requests.withLock { $0[0].head.path } == "/oauth/token")
-    }
-
-    @Test("a refresh token is used, and replaced in its file when another is issued")
-    func refreshToken() async throws {
-        let server = TokenServer((200, #"{"access_token":"one","refresh_token":"next"}"#))
-        let file = try write("first")
-        let token = try OAuthToken(
-            "http://127.0.0.1/t", client: "c", secretFile: nil, refreshFile: file, scope: nil, transport: server)
-        #expect(try await token.token() == "one")
-        #expect(server.forms == ["grant_type=refresh_token&refresh_token=first&client_id=c"])
-        #expect(try String(contentsOfFile: file, encoding: .utf8) == "next")
-        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
     }
 
     @Test("a program that prints another user's token at a renewal has nothing sent with it")
@@ -98,38 +62,38 @@ import Testing
         let (ann, ben) = (token(#"{"sub":"ann"}"#), token(#"{"sub":"ben"}"#))
         let server = TokenServer(
             (200, "{\"access_token\":\"\(ann)\"}"), (200, "{\"access_token\":\"\(ben)\"}"))
-        let oauth = try OAuthToken(
-            "http://127.0.0.1/t", client: "c", secretFile: try write("s"), refreshFile: nil, scope: nil,
+        let oauth = try OAuthTokens(
+            "http://127.0.0.1/t", client: "c", secret: .file(try write("s")), grant: .clientCredentials,
             transport: server)
         let source = TokenSource.oauth(oauth)
-        #expect(try await source.identity(usesNetwork: false) == nil && server.forms.isEmpty)
-        let identity = try #require(try await source.identity(usesNetwork: true))
+        #expect(try await source.identity(.bearer, usesNetwork: false) == nil && server.forms.isEmpty)
+        let identity = try #require(try await source.identity(.bearer, usesNetwork: true))
         let user = try #require(SessionUser.named(by: identity))
         let owned = OwnedToken(source, of: user, isConfigured: false)
         #expect(try await owned.token() == ann)
         await #expect(throws: SluiceError.self) { try await owned.refresh(refused: ann) }
         #expect(owned.isOfOther)
-        #expect(try await source.identity(usesNetwork: true).flatMap(SessionUser.named) != user)
+        #expect(try await source.identity(.bearer, usesNetwork: true).flatMap(SessionUser.named) != user)
         let opaque = TokenSource.oauth(
-            try OAuthToken(
-                "http://127.0.0.1/t", client: "c", secretFile: try write("s"), refreshFile: nil, scope: nil,
+            try OAuthTokens(
+                "http://127.0.0.1/t", client: "c", secret: .file(try write("s")), grant: .clientCredentials,
                 transport: TokenServer((200, #"{"access_token":"x"}"#))))
-        #expect(try await opaque.identity(usesNetwork: true)?.hasSuffix("|c") == true)
+        #expect(try await opaque.identity(.bearer, usesNetwork: true)?.hasSuffix("|c") == true)
     }
 
-    @Test("a refusal says why without what was sent, and a secret goes over TLS or stays on this machine")
-    func refusals() async throws {
-        let server = TokenServer((400, #"{"error":"invalid_grant","error_description":"canary was wrong"}"#))
-        let file = try write("canary")
-        let token = try OAuthToken(
-            "http://localhost/t", client: "c", secretFile: file, refreshFile: nil, scope: nil, transport: server)
-        let error = await #expect(throws: SluiceError.self) { try await token.token() }
-        #expect(error?.code == .unauthorized && "\(error!)".contains("invalid_grant"))
-        #expect(!"\(error!)".contains("canary"))
-        #expect(throws: SluiceError.self) {
-            try OAuthToken(
-                "http://example.net/t", client: "c", secretFile: file, refreshFile: nil, scope: nil, transport: server)
-        }
+    @Test("with HTTP Basic the user is the name, and a new password is no other user")
+    func basic() async throws {
+        let file = try write("ann:first")
+        let source = TokenSource.fixed(FileToken(source: .file(file)))
+        let name = try #require(try await source.identity(.basic, usesNetwork: false))
+        #expect(name == "ann")
+        let user = SessionUser.fingerprint(of: name, among: [])
+        let owned = OwnedToken(source, .basic, of: user, isConfigured: false)
+        #expect(try await owned.token() == "ann:first")
+        try "ann:second".write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try await owned.refresh(refused: "ann:first") == "ann:second")
+        try "ben:first".write(toFile: file, atomically: true, encoding: .utf8)
+        await #expect(throws: SluiceError.self) { try await owned.token() }
     }
 
     @Test("a program's output is the token; one that fails, hangs on or prints nothing is told without its arguments")

@@ -36,7 +36,7 @@ struct Opening: Sendable {
             of: ConflictPolicy.allCases.map { ($0.rawValue, $0) },
             try Input.optionalName(options.conflicts, "conflicts") ?? ConflictPolicy.hold.rawValue, "conflicts")
         scheme = try Self.one(
-            of: [("zumo", ClientOptions.TokenScheme.zumo), ("bearer", .bearer)],
+            of: [("zumo", ClientOptions.TokenScheme.zumo), ("bearer", .bearer), ("basic", .basic)],
             try Input.optionalName(options.token_scheme, "token_scheme") ?? "zumo", "token_scheme")
         tokens =
             try Input.optionalName(options.token, "token").map { GivenToken($0) }
@@ -63,7 +63,7 @@ struct Opening: Sendable {
     }
 
     private func context(_ store: SQLiteStore) async throws -> SyncContext {
-        let transport = AsyncHTTPTransport()
+        let transport = AsyncHTTPTransport(proxy: settings.proxy)
         var served: Plugins?
         if let plugins {
             served = try await Plugins(

@@ -1,5 +1,6 @@
 internal import Logging
 internal import SluiceCore
+internal import SluiceHTTP
 internal import SluiceOData
 internal import SluiceSQLite
 
@@ -9,6 +10,7 @@ struct Settings: Sendable {
     private(set) var store = SQLiteStore.Options()
     private(set) var retry = RetryPolicy()
     private(set) var odata = ODataSettingsReader()
+    private(set) var proxy = ProxySettings.environment
     private var localOnly = LocalOnly()
     private var dependencies: [TableDependency] = []
     private var numbers: [String: Int] = [:]
@@ -20,7 +22,7 @@ struct Settings: Sendable {
 
     init(_ json: JSON) throws(SluiceError) {
         let members = try JSONPlace(json, in: "settings").members(
-            Self.ranges.map(\.name) + ["tables", "durability", "dependencies", "odata"])
+            Self.ranges.map(\.name) + ["tables", "durability", "dependencies", "odata", "proxy", "noProxy"])
         for (name, range) in Self.ranges { numbers[name] = try members[name]?.integer(in: range) }
         if let durability = try members["durability"]?.choice(of: ["full", "normal"]) {
             store.durability = durability == "full" ? .full : .normal
@@ -29,6 +31,7 @@ struct Settings: Sendable {
         if let readers = numbers["readers"] { store.readers = readers }
         if let retries = numbers["retries"] { retry.attempts = retries + 1 }
         if let place = members["odata"] { try odata.read(place) }
+        try readProxy(members["proxy"], members["noProxy"])
         for (name, place) in try members["tables"]?.entries(upTo: 1_000) ?? [] { try add(name, place) }
         for place in try members["dependencies"]?.items(upTo: 1_000) ?? [] {
             let members = try place.members(["child", "column", "parent"])
@@ -37,6 +40,19 @@ struct Settings: Sendable {
             }
             dependencies.append(TableDependency(child, on: parent, by: try members["column"]?.text()))
         }
+    }
+
+    /// Reads the proxy: its address, with `name:password@` where it asks for credentials, or `none`.
+    private mutating func readProxy(_ address: JSONPlace?, _ exceptions: JSONPlace?) throws(SluiceError) {
+        guard let text = try address?.text() else { return }
+        if text == "none" {
+            proxy = .none
+            return
+        }
+        var names: [String] = []
+        for place in try exceptions?.items(upTo: 1_000) ?? [] { names.append(try place.text()) }
+        proxy = ProxySettings(text, exceptions: names)
+        try proxy.validate()
     }
 
     /// Writes the members that were set, and logs the warnings of former names.

@@ -52,9 +52,10 @@ final class Installation: Sendable {
         let schedule = SyncSchedule(values, pulls: settings.pulls)
         var followers: [ChangeFollower] = []
         if values.flag("schedule.on-event"), let client = session.context.client {
+            let http = try session.transport.client(for: client.endpoint)
             followers = Set(settings.pulls.map(\.query.table)).sorted().map { table in
                 ChangeFollower(
-                    client: client, http: session.transport.client, table: table, spread: schedule.spread,
+                    client: client, http: http, table: table, spread: schedule.spread,
                     environment: session.context.options.environment, logger: instruments.logger)
             }
         }

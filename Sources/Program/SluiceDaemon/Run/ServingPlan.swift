@@ -2,6 +2,7 @@ internal import Foundation
 internal import Logging
 internal import Sluice
 internal import SluiceLua
+internal import SluiceSignOn
 
 /// A configuration that has been read and checked as far as possible without opening a store.
 ///

@@ -104,13 +104,13 @@ package struct ClientSession: Sendable {
         asksPlugins: Bool, _ additions: Additions
     ) async throws -> ClientSession {
         do {
-            let transport = try settings.tls.transport()
+            let transport = try settings.network.transport()
             let plugins =
                 asksPlugins ? try await settings.plugins?.load(for: settings, store, transport, additions) : nil
             let user = try await user(settings, store, usesNetwork: connection != nil)
             let token = settings.token.map {
                 OwnedToken(
-                    $0, of: user, isConfigured: settings.user != nil, store: settings.store ?? "",
+                    $0, settings.tokenScheme, of: user, isConfigured: settings.user != nil, store: settings.store ?? "",
                     owners: additions.owners)
             }
             let client = connection.map {

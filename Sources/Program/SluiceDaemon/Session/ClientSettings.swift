@@ -4,6 +4,7 @@ package import Sluice
 internal import SluiceConfiguration
 internal import SluiceLua
 internal import SluicePluginTools
+package import SluiceSignOn
 
 /// One endpoint of the configuration with typed values: its server, its store and its synced queries.
 package struct ClientSettings: Sendable {
@@ -22,11 +23,13 @@ package struct ClientSettings: Sendable {
     package var concurrency: Int
     package var durability: SQLiteStore.Options.Durability
     package var token: TokenSource?
+    /// The sign-in of a user on another device, and the place of its refresh token; nil if none is configured.
+    package let signIn: (DeviceSignIn, StoredCredential)?
     package var tokenScheme: ClientOptions.TokenScheme
     /// The configured name of the user; nil if it follows from the credential.
     package var user: String?
     package var applicationKey: FileToken.Source?
-    package var tls: TLSFiles
+    package var network: TransportSettings
     package var storeKey: StoreKeySource?
     package var tables: [TableSchema]
     package var localOnly: LocalOnly
@@ -58,12 +61,13 @@ package struct ClientSettings: Sendable {
         (batch, concurrency) = (values.number("batch"), values.integer("concurrency"))
         durability = values.text("durability") == "normal" ? .normal : .full
         token = try TokenSource(values)
-        tokenScheme = values.text("token-scheme") == "bearer" || values.text("oauth.token-url") != nil ? .bearer : .zumo
+        signIn = try TokenSource.signIn(values)
+        tokenScheme = TokenSource.scheme(values)
         user = values.text("user")
         applicationKey =
             try values.path("application-key-file").map { .file($0) }
             ?? values.text("application-key").map { .text($0) }
-        tls = try TLSFiles(values)
+        network = try TransportSettings(values)
         storeKey =
             try StoreKeySource(keyFile: values.path("key-file"), passphraseFile: values.path("passphrase-file"))
             ?? values.text("store-key").map { .key($0) } ?? values.text("store-passphrase").map { .passphrase($0) }
@@ -115,7 +119,7 @@ package struct ClientSettings: Sendable {
         if let user { return user }
         // An unreadable file is reported later, by the request that needs it.
         let credential =
-            if let token { try? await token.identity(usesNetwork: usesNetwork) } else {
+            if let token { try? await token.identity(tokenScheme, usesNetwork: usesNetwork) } else {
                 try? await applicationKey.map({ FileToken(source: $0) })?.token()
             }
         guard let credential else { return nil }
@@ -144,7 +148,7 @@ package struct ClientSettings: Sendable {
     package func wire() async throws -> (endpoint: Endpoint, options: ClientOptions, transport: any Transport) {
         var (endpoint, options) = try await connection()
         options.tokenProvider = token?.provider()
-        return (endpoint, options, try tls.transport())
+        return (endpoint, options, try network.transport())
     }
 
     package func stopToken() { token?.stop() }
@@ -219,71 +223,6 @@ package enum StoreKeySource: Sendable, Equatable {
         case .passphraseFile(let path): .passphrase(try StorePassphrase(file: path))
         case .key(let digits): .key(try StoreKey(hexadecimal: digits))
         case .passphrase(let text): .passphrase(try StorePassphrase(text))
-        }
-    }
-}
-
-/// The source of the token that identifies the user to the server.
-package enum TokenSource: Sendable {
-    case fixed(FileToken)
-    case command(CommandToken)
-    case oauth(OAuthToken)
-
-    /// The one source that is configured; nil for none.
-    ///
-    /// - Throws: ``SluiceError`` of code `invalidArgument` where there are several, or a part of one is missing.
-    init?(_ values: SettingValues) throws {
-        let given = ["token-file", "token-command", "oauth.token-url"].filter { values.text($0) != nil }
-        guard given.count < 2 else {
-            throw SluiceError(
-                .invalidArgument,
-                "the token has one source, not \(given.joined(separator: " and ")): "
-                    + given.map { "\($0) is from \(values.origin($0))" }.joined(separator: ", "))
-        }
-        if let url = values.text("oauth.token-url") {
-            self = .oauth(try OAuthToken(url, values))
-        } else if let command = values.list("token-command") {
-            self = .command(CommandToken(command: command))
-        } else if let file = try values.path("token-file") {
-            self = .fixed(FileToken(source: .file(file)))
-        } else if let text = values.text("token") {
-            self = .fixed(FileToken(source: .text(text)))
-        } else {
-            return nil
-        }
-    }
-
-    func provider() -> any TokenProvider {
-        switch self {
-        case .fixed(let token): token
-        case .command(let token): token
-        case .oauth(let token): token
-        }
-    }
-
-    /// Fails for a file or a program that cannot be used before anything is sent. A program runs, and a server is asked,
-    /// with the first request.
-    func check() async throws {
-        switch self {
-        case .fixed(let token): _ = try await token.token()
-        case .command(let token): try token.check()
-        case .oauth(let token): try await token.check()
-        }
-    }
-
-    /// Ends a running token program and starts none afterwards.
-    func stop() {
-        if case .command(let token) = self { token.stop() }
-    }
-
-    /// Returns an identity of the user: the token. Of an OAuth server's tokens that name no owner it is the client.
-    func identity(usesNetwork: Bool) async throws -> String? {
-        switch self {
-        case .fixed(let token): return try await token.token()
-        case .command(let token): return try await token.token()
-        case .oauth(let token):
-            guard usesNetwork, let access = try await token.token() else { return nil }
-            return SessionUser.named(by: access) == nil ? token.identity : access
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Sluice
+internal import SluiceSignOn
 internal import Synchronization
 
 /// The token printed by a program. The program runs once, and again when the server refuses the token.

@@ -1,4 +1,5 @@
 internal import Sluice
+internal import SluiceSignOn
 internal import Synchronization
 
 /// The tokens of a session, while they are of the session's user. A token of another owner is refused before anything is
@@ -12,15 +13,17 @@ final class OwnedToken: TokenProvider {
     private let user: String?
     /// Whether an owner is that of the first token.
     private let isFirst: @Sendable (String) -> Bool
+    private let scheme: ClientOptions.TokenScheme
     private let hasMetOther = Mutex(false)
 
     init(
-        _ source: TokenSource, of user: String, isConfigured: Bool, store: String = "",
-        owners: TokenOwners = TokenOwners()
+        _ source: TokenSource, _ scheme: ClientOptions.TokenScheme = .zumo, of user: String, isConfigured: Bool,
+        store: String = "", owners: TokenOwners = TokenOwners()
     ) {
+        self.scheme = scheme
         isFirst = { owners.isFirst($0, for: user, of: store) }
         tokens = source.provider()
-        let isOfClient = if case .oauth = source { SessionUser.isFingerprint(user) } else { false }
+        let isOfClient = source.isOfServer && SessionUser.isFingerprint(user)
         let follows = !isConfigured && !user.isEmpty && !isOfClient
         self.user = follows ? user : nil
     }
@@ -37,7 +40,7 @@ final class OwnedToken: TokenProvider {
     private func owned(_ token: String?) throws -> String? {
         guard let token else { return nil }
         if let user {
-            guard !SessionUser.isUser(user, of: token) else { return token }
+            guard !SessionUser.isUser(user, of: TokenSource.identity(scheme, token) ?? token) else { return token }
             hasMetOther.withLock { $0 = true }
         } else {
             guard let owner = SessionUser.named(by: token) else { return token }

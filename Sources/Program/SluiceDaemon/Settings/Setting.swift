@@ -1,5 +1,6 @@
 internal import Sluice
 internal import SluiceConfiguration
+internal import SluiceSignOn
 
 /// One value of the configuration, declared once for the reader, `sluice config explain`, the JSON Schema and the
 /// tables of the documentation.
@@ -53,7 +54,7 @@ extension Setting {
     private static let count: SettingForm = .integer(1...1_000_000)
 
     /// All settings, in groups as documented.
-    package static let all: [Setting] = connection + access + tls + schedule + limits + daemon
+    package static let all: [Setting] = connection + access + network + schedule + limits + daemon
 
     private static let connection: [Setting] = [
         Setting("endpoint", .text, "The server's base address."),
@@ -79,8 +80,8 @@ extension Setting {
             "token-command", .list, "A program and its arguments that prints a token; run again when it is refused."),
         Setting("token", .text, "The token itself: in the environment only.", isSecret: true),
         Setting(
-            "token-scheme", .choice(["zumo", "bearer"]), "The header: X-ZUMO-AUTH, or Authorization: Bearer.",
-            or: "zumo"),
+            "token-scheme", .choice(["zumo", "bearer", "basic"]),
+            "The header: X-ZUMO-AUTH, Authorization: Bearer, or Basic, whose token is name:password.", or: "zumo"),
         Setting("application-key-file", .path, "azure-v1: a file with the application's key."),
         Setting("application-key", .text, "azure-v1: the key itself, in the environment only.", isSecret: true),
         Setting("key-file", .path, "The key of an encrypted store: 32 bytes or 64 digits."),
@@ -95,9 +96,30 @@ extension Setting {
             "OAuth 2.0: a file with a refresh token; replaced when the server issues another. Without it the client's "
                 + "own credentials are used."),
         Setting("oauth.scope", .text, "OAuth 2.0: what is asked for."),
+        Setting(
+            "oauth.device-url", .text,
+            "OAuth 2.0: the address that issues codes; `sluice sign-in` fetches the refresh token there."),
+        Setting(
+            "oauth.assertion-key-file", .path,
+            "OAuth 2.0: a private key in PEM; tokens are issued for assertions signed with it (RFC 7523)."),
+        Setting(
+            "oauth.assertion-algorithm", .choice(SignedAssertion.Algorithm.allCases.map(\.rawValue)),
+            "OAuth 2.0: the signature of assertions.", or: SignedAssertion.Algorithm.rs256.rawValue),
+        Setting("oauth.assertion-key-id", .text, "OAuth 2.0: the key's id in assertions."),
+        Setting("oauth.assertion-subject", .text, "OAuth 2.0: whom assertions are for; by default the client."),
+        Setting(
+            "app-service.provider", .text,
+            "App Service: the identity provider whose tokens are exchanged for the app's, such as aad."),
     ]
 
-    private static let tls: [Setting] = [
+    private static let network: [Setting] = [
+        Setting(
+            "proxy", .text,
+            "The proxy to the server, http://HOST:PORT; `none` for none. By default HTTPS_PROXY, HTTP_PROXY and NO_PROXY "
+                + "of the environment say it."),
+        Setting("proxy-credentials-file", .path, "A file with name:password for the proxy."),
+        Setting(
+            "no-proxy", .list, "Hosts that are reached without `proxy`: names with those below, addresses, networks."),
         Setting("tls.certificate-file", .path, "Mutual TLS: the client's certificate and those above it, in PEM."),
         Setting("tls.key-file", .path, "Mutual TLS: the certificate's private key, in PEM without a passphrase."),
         Setting("tls.authorities-file", .path, "Authorities in PEM that are believed beside the system's."),

@@ -29,6 +29,8 @@ extension ClientOptions {
         case zumo
         /// `Authorization: Bearer token`.
         case bearer
+        /// `Authorization: Basic …` (RFC 7617): the token is `name:password`.
+        case basic
     }
 }
 

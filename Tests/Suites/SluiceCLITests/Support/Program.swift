@@ -81,6 +81,7 @@ struct Program: Sendable {
         process.arguments = arguments
         var variables = ProcessInfo.processInfo.environment.filter {
             !$0.key.hasPrefix("SLUICE_") && !$0.key.hasPrefix("TODO_") && $0.key != "NO_COLOR"
+                && !$0.key.lowercased().hasSuffix("_proxy")
         }
         variables["SWIFT_BACKTRACE"] = "enable=no"
         process.environment = variables.merging(environment) { _, new in new }

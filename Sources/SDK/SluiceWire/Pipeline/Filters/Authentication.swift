@@ -43,7 +43,7 @@ struct Authentication: PageFilter {
         return answers
     }
 
-    private var field: HTTPField.Name? { scheme == .bearer ? .authorization : HTTPField.Name("X-ZUMO-AUTH") }
+    private var field: HTTPField.Name? { scheme == .zumo ? HTTPField.Name("X-ZUMO-AUTH") : .authorization }
 
     /// Returns the provider's token. The provider's own errors become `unauthorized`.
     private func provided(_ context: SyncRequest.Context, _ body: () async throws -> String?) async throws -> String? {
@@ -61,7 +61,18 @@ struct Authentication: PageFilter {
     private func authorized(_ request: SyncRequest, _ field: HTTPField.Name, _ token: String?) throws -> SyncRequest {
         guard let token else { return request }
         credentials.note(token: token)
-        let value = scheme == .bearer ? "Bearer \(token)" : token
+        let value =
+            switch scheme {
+            case .zumo: token
+            case .bearer: "Bearer \(token)"
+            case .basic: "Basic \(Base64.text(token.utf8))"
+            }
+        // Neither the password alone nor the encoded pair may stand in an error.
+        if scheme == .basic {
+            for part in [value.dropFirst(6), token.drop { $0 != ":" }.dropFirst()] where !part.isEmpty {
+                credentials.note(token: String(part))
+            }
+        }
         guard HTTPField.isValidValue(value) else {
             throw SluiceError(.invalidArgument, "the token holds characters that a header field cannot")
         }

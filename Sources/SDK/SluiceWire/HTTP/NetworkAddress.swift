@@ -1,11 +1,11 @@
 internal import Foundation
 
 /// An address of IPv4 or IPv6, by its bytes: four, or sixteen. An IPv4-mapped IPv6 address counts as IPv4.
-struct NetworkAddress: Sendable, Hashable {
-    let bytes: [UInt8]
+package struct NetworkAddress: Sendable, Hashable {
+    package let bytes: [UInt8]
 
     /// Reads an address as proxies write it: bare, with a port, or in brackets.
-    init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         var text = String(text).filter { !$0.isWhitespace && $0 != "\"" }
         if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
             guard text[end...] == "]" || text[end...].hasPrefix("]:") else { return nil }
@@ -46,7 +46,7 @@ public struct AddressRange: Sendable, Hashable, CustomStringConvertible {
         (self.address, self.bits, description) = (address, bits, text)
     }
 
-    func contains(_ other: NetworkAddress) -> Bool {
+    package func contains(_ other: NetworkAddress) -> Bool {
         guard other.bytes.count == address.bytes.count else { return false }
         return zip(address.bytes, other.bytes).enumerated().allSatisfy { index, pair in
             let common = min(8, max(0, bits - index * 8))

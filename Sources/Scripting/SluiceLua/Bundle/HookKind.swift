@@ -70,7 +70,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable, Encodable {
         case .request, .response: ["respond", "retry", "fail"]
         case .beforeEnqueue: ["reject", "local_only"]
         case .beforePush: ["skip", "defer", "change_action", "batch_key"]
-        case .onConflict: ["server", "client", "merge", "delete", "discard", "defer", "ask", "next"]
+        case .onConflict: ["server", "client", "merge", "delete", "discard", "defer", "ask", "abort", "next"]
         case .onPushError:
             ["retry", "cancel_and_discard", "cancel_and_update", "change_action", "park", "abort", "next"]
         case .afterPull, .afterPullPage: ["drop"]

@@ -37,6 +37,7 @@ struct LuaConflictHandlerTests {
         arguments: [
             ("decide.server()", ConflictDecision.server), ("decide.client()", .client), ("decide.delete()", .delete),
             ("decide.discard()", .discard), ("decide.defer { after = 5 }", .defer),
+            ("decide.abort { reason = 'stop' }", .abort),
             ("decide.ask { reason = 'x' }", .ask),
             ("decide.next()", .next), ("c:default_policy()", .next), ("nil", .next),
         ])

@@ -104,6 +104,7 @@ package struct ConflictDocument: Sendable {
         case "discard": value = .discard
         case "defer": value = .defer
         case "ask": value = .ask
+        case "abort": value = .abort
         case "merge":
             try check.requireWrite()
             if let fields = decision.json["fields"] {

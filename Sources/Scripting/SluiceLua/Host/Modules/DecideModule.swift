@@ -57,7 +57,7 @@ extension HostModule {
                 "The operation is given up, and that whole record is what the application sees. As of `merge`, a table names in `remove` what it leaves out.",
                 #"with_record "cancel_and_update""#),
             decision("park", "The operation is parked with the reason."),
-            decision("abort", "The rest of the push is not done."),
+            decision("abort", "The rest of the push is not done; a conflict is held."),
             decision("drop", "The row is not stored."),
             decision(
                 "refuse", takes: [.status, .message],

@@ -70,7 +70,7 @@ extension SyncTable {
 
     /// Returns the query, for this table.
     func local(_ query: TableQuery?) -> TableQuery {
-        var query = query ?? TableQuery(name)
+        var query = coder.query(query ?? TableQuery(name))
         query.table = name
         return query
     }

@@ -92,7 +92,7 @@ extension OnlineTable {
     }
 
     private func list(_ query: TableQuery?) throws(SluiceError) -> SyncRequest {
-        var query = query ?? TableQuery(name)
+        var query = coder.query(query ?? TableQuery(name))
         query.table = name
         var request = try dialect.list(table: name, query: query, endpoint: client.endpoint)
         request.context.features.insert(.readQuery)

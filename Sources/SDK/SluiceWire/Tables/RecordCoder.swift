@@ -38,6 +38,22 @@ package struct RecordCoder<Record: Decodable>: Sendable {
         }
     }
 
+    /// Returns the query with the wire's names of the system properties that the type declares: its `updatedAt` is
+    /// `__updatedAt` on azure-v1.
+    package func query(_ query: TableQuery) -> TableQuery {
+        if renamed.isEmpty { return query }
+        let columns = Dictionary(renamed.map { ($0.member, $0.column) }) { first, _ in first }
+        func named(_ expression: QueryExpression) -> QueryExpression {
+            if case .column(let name) = expression { return .column(columns[name] ?? name) }
+            return expression.mappingChildren(named)
+        }
+        var query = query
+        query.filter = query.filter.map(named)
+        for index in query.order.indices { query.order[index].expression = named(query.order[index].expression) }
+        query.select = query.select.map { columns[$0] ?? $0 }
+        return query
+    }
+
     /// Returns the record of a document.
     ///
     /// - Parameter isServers: whether the document is the server's; else it is the local store's.

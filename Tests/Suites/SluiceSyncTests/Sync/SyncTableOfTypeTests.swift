@@ -44,6 +44,34 @@ struct SyncTableOfTypeTests {
         #expect(try await todos.records() == [known])
     }
 
+    struct Note: SyncRecord, Hashable {
+        static let tableName = "notes"
+        var id: String
+        var updatedAt: Timestamp?
+    }
+
+    @Test("a query speaks of a system property as the type does, on every wire", arguments: Dialect.all)
+    func systemProperties(_ dialect: Dialect) async throws {
+        let store = MemoryStore()
+        let context = try await SyncContext(store: store, options: SyncOptions(dialect: dialect))
+        let time = try #require(dialect.column(for: .updatedAt))
+        let rows: [JSON] = [["id": "a"], ["id": "b"]]
+        let old = rows[0].setting(JSON(members: [(time, JSON("2026-01-01T00:00:00.000Z"))]))
+        let new = rows[1].setting(JSON(members: [(time, JSON("2026-03-01T00:00:00.000Z"))]))
+        try await store.write { writer in
+            try writer.put(old, in: "notes")
+            try writer.put(new, in: "notes")
+        }
+        let notes = try context.table(Note.self)
+        let late = try #require(Timestamp("2026-02-01T00:00:00Z"))
+        var query = TableQuery("notes", filter: .binary(.gt, .column("updatedAt"), .literal(.date(late))))
+        #expect(try await notes.records(matching: query).map(\.id) == ["b"])
+        query.filter = nil
+        query.order = [.init("updatedAt", descending: true)]
+        #expect(try await notes.records(matching: query).map(\.id) == ["b", "a"])
+        #expect(try await notes.records(matching: query).first?.updatedAt == Timestamp("2026-03-01T00:00:00Z"))
+    }
+
     @Test("what the type does not declare stays, here and on the server", arguments: [Dialect.azureV2, .datasync])
     func undeclared(_ dialect: Dialect) async throws {
         let device = try await Device(.sqlite, dialect: dialect)

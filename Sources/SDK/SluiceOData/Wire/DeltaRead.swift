@@ -141,10 +141,9 @@ struct DeltaRead {
             case .row where !isOfChanges: changes.rows.append(form.record(of: item) ?? form.unnamed(item))
             case .row:
                 guard isOfSet(item) else { continue }
-                guard let record = try await whole(item) else {
-                    changes.hasGap = true
-                    continue
-                }
+                let (found, isSure) = try await whole(item)
+                if !isSure { changes.hasGap = true }
+                guard let record = found else { continue }
                 if isOfQuery(record) {
                     changes.rows.append(record)
                 } else if let id = record["id"]?.textID {
@@ -180,19 +179,26 @@ struct DeltaRead {
     }
 
     /// Returns the record of a row; reads it if the change shows only a part of the row. Nil if that is impossible.
-    private func whole(_ item: JSON) async throws -> JSON? {
+    ///
+    /// - Returns: the record, and whether it is the change's. A copy of the service's data may lag: it then has the row
+    ///   in another version, or not at all.
+    private func whole(_ item: JSON) async throws -> (record: JSON?, isSure: Bool) {
         let isWhole =
             list.query["$select"] != nil
             || (set.types.keys.allSatisfy { item[$0] != nil } && set.structured.allSatisfy { item[$0] != nil })
-        if isWhole, let record = form.record(of: item) { return record }
+        if isWhole, let record = form.record(of: item) { return (record, true) }
         let address = (item["@id"] ?? item["@odata.id"])?.string
         let key =
             EntityKey(row: item, in: set, version: form.version) ?? address.flatMap { EntityKey(address: $0, in: set) }
-        guard let key else { return nil }
+        guard let key else { return (nil, false) }
         let response = try await RowRead(transport, set, list.request).read(key, as: nil)
-        if response.status == 404 || response.status == 410 { return form.tombstone(key) }
+        if response.status == 404 || response.status == 410 { return (form.tombstone(key), false) }
         if let refusal = ServiceRefusal(response) { throw refusal }
-        return response.status == 200 ? try response.body.json : form.record(of: item)
+        guard response.status == 200 else { return (form.record(of: item), true) }
+        let record = try response.body.json
+        let tag = (item["@odata.etag"] ?? item["@etag"] ?? item["__metadata"]?["etag"])?.string
+        guard let tag, let version = record["__version"]?.string else { return (record, true) }
+        return (record, RowChange.isSame(tag, version))
     }
 }
 

@@ -122,7 +122,6 @@ struct IncrementalPullSession: Sendable {
                 return finish(error)
             }
             return request()
-        case (.waiting, .failed(let error)) where error.status == 501 && asksToSkip: return giveUpSkipping()
         case (_, .failed(let error)): return finish(error)
         default: return finish(SluiceError(.brokenProtocol, "the pull got an event that does not fit its state"))
         }
@@ -286,7 +285,7 @@ struct IncrementalPullSession: Sendable {
         let times = page.rows.map { $0.updatedAt.flatMap { Timestamp($0) } }
         if !group.isFollowedInOrder(by: times) { return readAll(isStored ? [] : fresh) }
         sortsTies = sortsTies && page.sortsTies
-        sortCheck.count(fresh.count)
+        sortCheck.count(fresh.count, linksOn: page.linksOn)
         repeated.take(fresh.lazy.map { page.rows[$0] })
         if repeated.isEnough {
             // Ending the pull inside a group whose pages find no known row would never get past it.

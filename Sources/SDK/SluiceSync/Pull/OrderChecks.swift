@@ -11,6 +11,8 @@ package struct SortCheck: Sendable {
 
     private var pages = 0
     private var rows = 0
+    /// Whether the last page with new rows linked to another one: at the end of the rows that is a contradiction.
+    private var linksOn = false
     private(set) var isAsking = false
     private var isDone = false
 
@@ -19,14 +21,15 @@ package struct SortCheck: Sendable {
     package var request: PullRequest { PullRequest(position: .newestFirst, skip: 0, top: Self.leastRows) }
 
     /// Counts a page and its new rows: a pull of few rows is not worth the check.
-    mutating func count(_ fresh: Int) {
+    mutating func count(_ fresh: Int, linksOn: Bool) {
         pages += 1
         rows += fresh
+        if fresh > 0 { self.linksOn = linksOn }
     }
 
     /// Whether to send the check now.
     mutating func begins() -> Bool {
-        guard !isDone, pages >= Self.leastPages, rows >= Self.leastRows else { return false }
+        guard !isDone, linksOn || (pages >= Self.leastPages && rows >= Self.leastRows) else { return false }
         isAsking = true
         return true
     }

@@ -151,8 +151,11 @@ struct PageCommit: Sendable {
         unfit += refused
         outcome.stored = upserts.count - refused.count
         outcome.dropped = dropped.count
+        // A row that left the whole table, such as a user's view of it, is gone, whatever queries of part of it have noted.
+        let isOfAll = cursor?.isOfAll ?? false
         outcome.deleted = try remove(
-            left: left, gone: gone.map { page.rows[$0].id }, dropped: dropped.map { page.rows[$0].id }, store)
+            left: isOfAll ? [] : left, gone: gone.map { page.rows[$0].id } + (isOfAll ? left : []),
+            dropped: dropped.map { page.rows[$0].id }, store)
         try settle(upserts, except: unfit, store)
         if let cursor { try claim(sorted.fit, stale, cursor, store) }
         outcome.quarantined = unfit.count

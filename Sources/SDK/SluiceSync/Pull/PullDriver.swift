@@ -99,7 +99,10 @@ struct PullDriver: Sendable {
                     effect = session.handle(.page(read))
                 case .ask(let request): effect = session.handle(.answer(try await read(request).page))
                 case .commit(let rows, let position):
-                    guard let stored = page else { throw SluiceError(.brokenProtocol, "there is no page to store") }
+                    // A refused request brings no page, but may change the way on.
+                    guard let stored = try page ?? (rows.isEmpty ? RowPage(records: []) : nil) else {
+                        throw SluiceError(.brokenProtocol, "there is no page to store")
+                    }
                     if session.isDoubtful { cursor?.needsReconcile = true }
                     try await commit(stored, rows, position)
                     page = nil

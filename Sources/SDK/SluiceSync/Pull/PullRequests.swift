@@ -153,6 +153,6 @@ extension TableQuery {
 }
 
 extension SluiceError {
-    /// Whether a server may give this answer to a request that is too long or not understood.
-    var mayRefuseQuestion: Bool { [.rejected, .tooLarge, .notFound].contains(code) }
+    /// Whether a server may give this answer to a request that is too long, not understood, or not implemented.
+    var mayRefuseQuestion: Bool { [.rejected, .tooLarge, .notFound].contains(code) || status == 501 }
 }

@@ -104,8 +104,13 @@ extension PushWorker {
         let (table, id) = (item.operation.table, item.operation.recordID)
         guard columns.replaces, item.operation.sent.isEmpty else { return .item(item) }
         if AskedHooks(options.hooks, .afterPull, table: table) != nil { return try await onServersRecord(item) }
-        let known = partialLists.isPartial(table)
-        guard known != false, let base = item.base else { return .item(item) }
+        guard let base = item.base else { return .item(item) }
+        var known = partialLists.isPartial(table)
+        if known == false {
+            if partialLists.hasAll(base, of: table) { return .item(item) }
+            // The other records that were compared had more properties than this one.
+            known = nil
+        }
         let found: JSON?
         do {
             found = try await lookup(table, id).record
@@ -208,17 +213,32 @@ extension PushAnswer {
     }
 }
 
-/// The tables whose lists leave out properties that a record by its id has, as a server's own lists may. An update that
-/// replaces such a listed record would remove these properties. They are kept for the context's life.
+/// The tables whose lists show less of a record than the record by its id does: without some properties, with null in
+/// their place, or with a part of a text. An update that replaces such a listed record would remove what the list left out.
+/// They are kept for the context's life.
 final class PartialLists: Sendable {
-    private let known = Mutex<[ExactName: Bool]>([:])
+    private struct Table {
+        var isPartial = false
+        /// The properties of the records that were compared.
+        var names: Set<PropertyName> = []
+    }
+
+    private let known = Mutex<[ExactName: Table]>([:])
 
     /// Returns whether the table's lists are partial; nil if no record was compared yet.
-    func isPartial(_ table: String) -> Bool? { known.withLock { $0[ExactName(table)] } }
+    func isPartial(_ table: String) -> Bool? { known.withLock { $0[ExactName(table)]?.isPartial } }
+
+    /// Whether the record has all properties of the compared records. Lists may leave out what some rows alone have.
+    func hasAll(_ record: JSON, of table: String) -> Bool {
+        known.withLock { $0[ExactName(table)]?.names.isSubset(of: record.names) ?? false }
+    }
 
     /// Notes the two forms of one version of a record. Lists that were partial once stay so.
     func note(_ table: String, listed: JSON, byID record: JSON) {
-        let isPartial = record.members?.contains { !$0.value.isNull && listed[$0.name] == nil } ?? false
-        known.withLock { $0[ExactName(table), default: false] = isPartial || $0[ExactName(table)] == true }
+        let isPartial = record.members?.contains { !$0.value.isNull && listed[$0.name] != $0.value } ?? false
+        known.withLock { known in
+            known[ExactName(table), default: Table()].names.formUnion(record.names)
+            if isPartial { known[ExactName(table)]?.isPartial = true }
+        }
     }
 }

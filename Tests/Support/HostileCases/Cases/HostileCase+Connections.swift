@@ -17,13 +17,6 @@ extension HostileCase {
                 .connections, "a second answer after the first", .pull, HostileRows.brought,
                 answer: once([.text(both)])),
             HostileCase(
-                .connections, "a second answer a little later", .pull, HostileRows.brought,
-                answer: { request in
-                    request.number == 1
-                        ? [.text(answer(HostileRows.one)), .text(answer(evil)), .pause(.milliseconds(50))]
-                        : [.json(200, "[]")]
-                }),
-            HostileCase(
                 .connections, "garbage after the answer", .pull, HostileRows.brought,
                 answer: once([.text(answer(HostileRows.one) + "garbage\r\n\r\n")])),
             HostileCase(

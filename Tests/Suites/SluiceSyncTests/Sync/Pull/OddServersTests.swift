@@ -53,6 +53,39 @@ struct OddServersTests {
         #expect(try await device.todos.count() == 200 && device.server.requests.count == 6)
     }
 
+    @Test(
+        "a server that refuses to skip is read whole once a row comes that is not in its place", arguments: [400, 501])
+    func refusedSkip(_ status: Int) async throws {
+        let rows = Shared((10..<30).map { row("r\($0)", "2024-01-01T00:00:00.000Z") })
+        let device = try await Device(.memory, pageSize: 50)
+        device.server.onRequest { request in
+            guard let query = try? ModelCall(request).query(), query.skip == 0 else {
+                return .answer(.model(status, ["error": "no skip"]))
+            }
+            let answer = Self.page(rows.value, query, most: 7) {
+                ($0["updatedAt"]?.string ?? "") + ($0["id"]?.string ?? "")
+            }
+            return .answer(.model(200, JSON(answer)))
+        }
+        for _ in 0..<2 { try await device.todos.pull(named: "all") }
+        #expect(try await device.todos.count() == 20)
+        // Its id stands before those of the rows of its time.
+        let new = row("a", "2024-01-01T00:00:00.000Z")
+        rows.change { $0.append(new) }
+        for _ in 0..<3 { try await device.todos.pull(named: "all") }
+        #expect(try await device.todos.count() == 21)
+    }
+
+    @Test("an end of the rows after a page that links to another is not believed before the order is checked")
+    func linkedEnd() {
+        var few = SortCheck()
+        few.count(3, linksOn: false)
+        let beganWithoutLink = few.begins()
+        few.count(3, linksOn: true)
+        let begins = few.begins()
+        #expect(!beganWithoutLink && begins)
+    }
+
     @Test("pages of varying sizes are followed, also where all rows are of one time", arguments: 1...5)
     func varyingPages(_ seed: UInt64) async throws {
         let rows = (100..<300).map { row("r\($0)", "2024-01-01T00:00:0\($0 < 150 ? 0 : 1).000Z") }

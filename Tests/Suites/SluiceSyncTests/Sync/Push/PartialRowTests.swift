@@ -1,0 +1,43 @@
+import HTTPTypes
+import SluiceCore
+import SluiceTestSupport
+import Testing
+
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceTesting
+@testable import SluiceWire
+
+@Suite("Lists that show less of a row than the row by its id")
+struct PartialRowTests {
+    @Test(
+        "what a list left out, or showed as null or cut, is not removed by an update",
+        arguments: [nil, .null, "lo"] as [JSON?])
+    func partial(_ shown: JSON?) async throws {
+        // A row that is listed whole says nothing of one that lacks a property.
+        for ids in [["large", "small"]] + (shown == nil ? [["small", "large"]] : []) {
+            let device = try await Device(.memory, dialect: .datasync)
+            let server = device.server
+            server.seed(
+                "todos", [["id": "small", "n": 1, "text": "x"], ["id": "large", "n": 1, "text": "long text"]])
+            let before = server.rows("todos").values.map { row in
+                row["id"] == "large" ? row.setting(["text": shown ?? .null]).without(shown == nil ? ["text"] : []) : row
+            }
+            server.onRequest { request in
+                let path = request.head.path ?? ""
+                let isList = request.head.method == .get && !path.contains("/todos/") && !path.contains("skip=")
+                guard isList, path.contains("todos?") else { return .none }
+                let filter = PercentEncoding.decoded(path)
+                let rows = before.filter { row in
+                    !filter.contains("id eq") || filter.contains("id eq '\(row["id"]?.string ?? "")'")
+                }
+                return .answer(.model(200, ["items": JSON(rows)]))
+            }
+            try await device.todos.pull()
+            for id in ids { try await device.todos.update(["id": JSON(id), "n": 2]) }
+            _ = try await device.context.push()
+            #expect(device.remote("large")?["text"] == "long text", "\(ids)")
+            #expect(device.remote("large")?["n"] == 2 && device.remote("small")?["text"] == "x")
+        }
+    }
+}

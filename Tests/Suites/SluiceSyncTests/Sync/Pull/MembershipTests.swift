@@ -43,6 +43,22 @@ struct MembershipTests {
         #expect(try await device.local("r2") == nil)
     }
 
+    @Test("a row that left the whole table, such as a user's view of it, goes whatever other query holds it")
+    func leftTheTable() async throws {
+        let device = try await device(.memory, .tokens)
+        try await device.todos.pull(named: "all")
+        try await device.todos.pull(query("n lt 6"), named: "low")
+        let asked = Counter()
+        device.server.onRequest { _ in
+            let left: JSON = ["id": "r2", "deleted": true, "@removed": ["reason": "changed"]]
+            var response = SyncResponse.model(200, JSON(asked.next() == 1 ? [left] : []))
+            response.head.headerFields[HTTPField.Name("X-Sluice-Delta-Token")!] = "later"
+            return .answer(response)
+        }
+        #expect(try await device.todos.pull(named: "all").deleted == 1)
+        #expect(try await device.local("r2") == nil)
+    }
+
     @Test("queries of times let go by reconciles, each for itself", arguments: StoreKind.allCases)
     func byReconcile(_ kind: StoreKind) async throws {
         let device = try await device(kind)

@@ -55,7 +55,7 @@ struct ProxyTests {
         #expect(!shown.contains("secret"))
     }
 
-    private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]"
+    private static let answer = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n[]"
 
     private func request(_ port: Int) -> SyncRequest {
         var head = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/tables/t?a=1")
@@ -65,7 +65,7 @@ struct ProxyTests {
 
     @Test("a request goes through the proxy, which sees neither its path nor its token; the server sees no proxy's")
     func through() async throws {
-        try await RawServer.run([.text(Self.answer), .close]) { server in
+        try await RawServer.run([.text(Self.answer)]) { server in
             // name:pass word
             try await ConnectProxy.run(credentials: "Basic bmFtZTpwYXNzIHdvcmQ=") { proxy in
                 let settings = ProxySettings("http://name:pass%20word@127.0.0.1:\(proxy.port)")
@@ -88,7 +88,7 @@ struct ProxyTests {
 
     @Test("a proxy that refuses is no server: nothing was sent, and a repeat arrives", arguments: [407, 403, 503])
     func refusing(_ status: Int) async throws {
-        try await RawServer.run([.text(Self.answer), .close]) { server in
+        try await RawServer.run([.text(Self.answer)]) { server in
             try await ConnectProxy.run(refusals: [status]) { proxy in
                 let transport = AsyncHTTPTransport(proxy: ProxySettings("http://u:secret@127.0.0.1:\(proxy.port)"))
                 let error = await #expect(throws: SluiceError.self) { try await transport.send(request(server.port)) }

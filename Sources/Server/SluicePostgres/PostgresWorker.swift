@@ -27,7 +27,7 @@ package actor PostgresWorker {
         before deadline: ContinuousClock.Instant? = nil, _ body: @Sendable (PostgresConnection) throws -> Result
     ) throws -> Result {
         if let deadline, ContinuousClock.now >= deadline { throw PostgresFailure.tooLate }
-        guard !isClosed else { throw SluiceError(.storeClosed, "the storage is closed; open it anew") }
+        guard !isClosed else { throw SluiceError(.storeClosed, "the storage is closed; open it again") }
         let connection = try self.connection.flatMap { $0.isOpen ? $0 : nil } ?? open()
         self.connection = connection
         return try body(connection)

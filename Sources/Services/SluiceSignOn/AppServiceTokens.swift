@@ -45,7 +45,11 @@ public final class AppServiceTokens: TokenProvider {
     public func refresh(refused: String?) async throws -> String? {
         if let refused, let renewed = try await renewed(refused), renewed != refused { return renewed }
         let given = try await source.token()
-        if let token = try? await exchange(given), token != refused { return token }
+        do {
+            if let token = try await exchange(given), token != refused { return token }
+        } catch let error as SluiceError where error.code == .unauthorized {
+            // The provider's token may have ended.
+        }
         return try await exchange(try await source.refresh(refused: given))
     }
 

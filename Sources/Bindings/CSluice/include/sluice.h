@@ -202,7 +202,7 @@ typedef struct sluice_options {
     const char *user;      /* whose data it is, by any name; NULL for nobody's in particular */
     const char *conflicts; /* what no one decides: hold, server-wins or client-wins; NULL for hold */
     const char *token;     /* the token for the server; NULL for none, or for on_token */
-    const char *token_scheme;    /* zumo (X-ZUMO-AUTH) or bearer (Authorization); NULL for zumo */
+    const char *token_scheme;    /* zumo (X-ZUMO-AUTH), bearer or basic (Authorization; of basic the token is name:password); NULL for zumo */
     const char *application_key; /* of azure-v1 (X-ZUMO-APPLICATION) */
     const uint8_t *key;          /* the key of an encrypted store: 32 bytes; NULL for none */
     size_t key_length;
@@ -214,7 +214,8 @@ typedef struct sluice_options {
      *                    "indexes": [NAME or [NAME, ...], ...], "local": true or [NAME, ...]}},
      *  "batch": 1..100, "concurrency": 1..64, "pageSize": 1..1000000, "maximumAttempts": 1..1000000,
      *  "leaseTimeout": MILLISECONDS, "busyTimeout": MILLISECONDS, "readers": 1..64, "durability": "full"|"normal",
-     *  "retries": 0..20, "dependencies": [{"child": TABLE, "parent": TABLE, "column": NAME}, ...]}
+     *  "retries": 0..20, "dependencies": [{"child": TABLE, "parent": TABLE, "column": NAME}, ...],
+     *  "proxy": "http://NAME:PASSWORD@HOST:PORT" or "none", else the environment's, "noProxy": [HOST, ...]}
      * SQL sees a table's columns where `tables` declares them, and else only "id" and "record". Of the OData dialects
      * alone: "odata": {"update": "merge"|"put", "tunnel": BOOLEAN, "batches": "automatic"|"multipart"|"json"|"off",
      * "remembers-requests": BOOLEAN}, and

@@ -185,7 +185,7 @@ class Context:
     :param dialect: ``azure-v1``, ``azure-v2``, ``azure-v3`` or ``datasync``; ``azure-v2`` if it is left out.
     :param user: whose data it is, by any name.
     :param conflicts: what no one decides: ``hold``, ``server-wins`` or ``client-wins``.
-    :param token: the token for the server, or what provides one; ``token_scheme`` is ``zumo`` or ``bearer``.
+    :param token: the token for the server, or what provides one; ``token_scheme`` is ``zumo``, ``bearer`` or ``basic``.
     :param key: the key of an encrypted store, 32 bytes; or ``passphrase``.
     :param plugins: the policy's file of the plugins that take part; ``secrets`` is the folder of their secrets.
     :param on_conflict: decides conflicts, on the thread that pushes. An exception holds the operation: nothing is lost.

@@ -20,7 +20,7 @@ struct DemoDevice {
 
     init(
         _ name: String, folder: DemoFolder, endpoint: Endpoint, plugins: DemoPlugins?, isEncrypted: Bool,
-        transport: any Transport = AsyncHTTPTransport()
+        transport: any Transport = AsyncHTTPTransport(proxy: .none)
     ) async throws {
         self.name = name
         path = folder.file("\(name).db")

@@ -35,7 +35,7 @@ struct ControlRoutes: Sendable {
             case "inspector":
                 guard let inspection = daemon.instruments.inspection else {
                     throw SluiceError(
-                        .operationRefused, "the daemon serves no inspector: set inspector.port and start it anew")
+                        .operationRefused, "the daemon serves no inspector: set inspector.port and start it again")
                 }
                 return LocalReply(json: ["address": JSON(try inspection.address())])
             case "sync": return LocalReply(json: try await daemon.sync(endpoint))

@@ -115,7 +115,7 @@ package struct ClientSession: Sendable {
             }
             let client = connection.map {
                 var options = $0.options
-                options.tokenProvider = token
+                options.tokenProvider = token.map { settings.sent($0) }
                 return SluiceClient(
                     endpoint: $0.endpoint, dialect: settings.dialect, transport: transport,
                     filters: additions.filters(plugins.map { [$0.filter] } ?? []), options: options)

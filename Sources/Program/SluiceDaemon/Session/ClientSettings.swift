@@ -23,6 +23,8 @@ package struct ClientSettings: Sendable {
     package var concurrency: Int
     package var durability: SQLiteStore.Options.Durability
     package var token: TokenSource?
+    /// The exchange of the source's tokens for the app's own; nil for none.
+    let exchange: TokenExchange?
     /// The sign-in of a user on another device, and the place of its refresh token; nil if none is configured.
     package let signIn: (DeviceSignIn, StoredCredential)?
     package var tokenScheme: ClientOptions.TokenScheme
@@ -61,6 +63,7 @@ package struct ClientSettings: Sendable {
         (batch, concurrency) = (values.number("batch"), values.integer("concurrency"))
         durability = values.text("durability") == "normal" ? .normal : .full
         token = try TokenSource(values)
+        exchange = try TokenExchange(values)
         signIn = try TokenSource.signIn(values)
         tokenScheme = TokenSource.scheme(values)
         user = values.text("user")
@@ -147,9 +150,12 @@ package struct ClientSettings: Sendable {
     /// transport. The caller ends a running token program with ``stopToken()``.
     package func wire() async throws -> (endpoint: Endpoint, options: ClientOptions, transport: any Transport) {
         var (endpoint, options) = try await connection()
-        options.tokenProvider = token?.provider()
+        options.tokenProvider = token.map { sent($0.provider()) }
         return (endpoint, options, try network.transport())
     }
+
+    /// Returns the tokens to send: the source's, or those that the app exchanges for them.
+    func sent(_ tokens: any TokenProvider) -> any TokenProvider { exchange?.tokens(for: tokens) ?? tokens }
 
     package func stopToken() { token?.stop() }
 

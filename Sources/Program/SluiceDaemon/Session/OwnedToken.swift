@@ -23,7 +23,7 @@ final class OwnedToken: TokenProvider {
         self.scheme = scheme
         isFirst = { owners.isFirst($0, for: user, of: store) }
         tokens = source.provider()
-        let isOfClient = source.isOfServer && SessionUser.isFingerprint(user)
+        let isOfClient = if case .oauth = source { SessionUser.isFingerprint(user) } else { false }
         let follows = !isConfigured && !user.isEmpty && !isOfClient
         self.user = follows ? user : nil
     }

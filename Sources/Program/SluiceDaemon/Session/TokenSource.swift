@@ -7,8 +7,6 @@ package enum TokenSource: Sendable {
     case fixed(FileToken)
     case command(CommandToken)
     case oauth(OAuthTokens)
-    /// An app's own tokens, for which the provider's are exchanged.
-    indirect case appService(AppServiceTokens, from: TokenSource)
 
     /// The one source that is configured; nil for none.
     ///
@@ -21,31 +19,17 @@ package enum TokenSource: Sendable {
                 "the token has one source, not \(given.joined(separator: " and ")): "
                     + given.map { "\($0) is from \(values.origin($0))" }.joined(separator: ", "))
         }
-        let source: TokenSource? =
-            if let url = values.text("oauth.token-url") {
-                .oauth(try Self.oauth(url, values))
-            } else if let command = values.list("token-command") {
-                .command(CommandToken(command: command))
-            } else if let file = try values.path("token-file") {
-                .fixed(FileToken(source: .file(file)))
-            } else {
-                values.text("token").map { .fixed(FileToken(source: .text($0))) }
-            }
-        guard let provider = values.text("app-service.provider") else {
-            guard let source else { return nil }
-            self = source
-            return
+        if let url = values.text("oauth.token-url") {
+            self = .oauth(try Self.oauth(url, values))
+        } else if let command = values.list("token-command") {
+            self = .command(CommandToken(command: command))
+        } else if let file = try values.path("token-file") {
+            self = .fixed(FileToken(source: .file(file)))
+        } else if let text = values.text("token") {
+            self = .fixed(FileToken(source: .text(text)))
+        } else {
+            return nil
         }
-        guard let source, let endpoint = values.text("endpoint") else {
-            throw SluiceError(
-                .invalidArgument,
-                "\(values.origin("app-service.provider")): the provider's tokens need a source, and the app an endpoint"
-            )
-        }
-        self = .appService(
-            AppServiceTokens(
-                try Endpoint(endpoint), provider: provider, from: source.provider(),
-                transport: try TransportSettings(values).transport()), from: source)
     }
 
     private static func oauth(_ url: String, _ values: SettingValues) throws -> OAuthTokens {
@@ -103,15 +87,6 @@ package enum TokenSource: Sendable {
         case .fixed(let token): token
         case .command(let token): token
         case .oauth(let tokens): tokens
-        case .appService(let tokens, _): tokens
-        }
-    }
-
-    /// Whether a server issues the tokens, which then may name nobody.
-    var isOfServer: Bool {
-        switch self {
-        case .oauth, .appService: true
-        case .fixed, .command: false
         }
     }
 
@@ -122,21 +97,16 @@ package enum TokenSource: Sendable {
         case .fixed(let token): _ = try await token.token()
         case .command(let token): try token.check()
         case .oauth(let tokens): try await tokens.check()
-        case .appService(_, let source): try await source.check()
         }
     }
 
     /// Ends a running token program and starts none afterwards.
     func stop() {
-        switch self {
-        case .command(let token): token.stop()
-        case .appService(_, let source): source.stop()
-        case .fixed, .oauth: break
-        }
+        if case .command(let token) = self { token.stop() }
     }
 
-    /// Returns an identity of the user: the token, or with HTTP Basic its name. Of a server's tokens that name no owner it
-    /// is the client.
+    /// Returns an identity of the user: the token, or with HTTP Basic its name. Of an OAuth server's tokens that name no
+    /// owner it is the client.
     func identity(_ scheme: ClientOptions.TokenScheme, usesNetwork: Bool) async throws -> String? {
         switch self {
         case .fixed(let token): return Self.identity(scheme, try await token.token())
@@ -144,14 +114,40 @@ package enum TokenSource: Sendable {
         case .oauth(let tokens):
             guard usesNetwork, let access = try await tokens.token() else { return nil }
             return SessionUser.named(by: access) == nil ? tokens.identity : access
-        case .appService(let tokens, let source):
-            guard usesNetwork, let token = try await tokens.token() else { return nil }
-            return SessionUser.named(by: token) == nil ? try await source.identity(scheme, usesNetwork: true) : token
         }
     }
 
     /// Returns the part of a token that names its owner: of HTTP Basic the name, which a new password does not change.
     static func identity(_ scheme: ClientOptions.TokenScheme, _ token: String?) -> String? {
         scheme == .basic ? token.map { String($0.prefix { $0 != ":" }) } : token
+    }
+}
+
+/// The exchange of an identity provider's tokens for those of the app, by App Service Authentication. The provider's
+/// token says who the user is, also without a network.
+struct TokenExchange: Sendable {
+    private let endpoint: Endpoint
+    private let provider: String
+    private let transport: any Transport
+
+    /// Reads the configuration; nil where no provider is named.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` without an endpoint or a source of tokens.
+    init?(_ values: SettingValues) throws {
+        guard let provider = values.text("app-service.provider") else { return nil }
+        guard let endpoint = values.text("endpoint"), try TokenSource(values) != nil else {
+            throw SluiceError(
+                .invalidArgument,
+                "\(values.origin("app-service.provider")): the provider's tokens need a source, and the app an endpoint"
+            )
+        }
+        self.endpoint = try Endpoint(endpoint)
+        self.provider = provider
+        transport = try TransportSettings(values).transport()
+    }
+
+    /// Returns the app's tokens for the provider's.
+    func tokens(for tokens: any TokenProvider) -> any TokenProvider {
+        AppServiceTokens(endpoint, provider: provider, from: tokens, transport: transport)
     }
 }

@@ -15,16 +15,15 @@ package struct TransportSettings: Sendable {
         tls = TLSFiles(
             certificate: try values.path("tls.certificate-file"), key: try values.path("tls.key-file"),
             authorities: try values.path("tls.authorities-file"))
-        guard let address = values.text("proxy") else {
-            proxy = .environment
-            return
-        }
-        if address == "none" {
-            proxy = .none
-            return
-        }
         func refuse(_ key: String, _ reason: String) -> SluiceError {
             SluiceError(.invalidArgument, "\(values.origin(key)): \(reason)")
+        }
+        guard let address = values.text("proxy"), address != "none" else {
+            for key in ["no-proxy", "proxy-credentials-file"] where values.text(key) != nil {
+                throw refuse(key, "\(key) belongs to a proxy, and none is configured")
+            }
+            proxy = values.text("proxy") == nil ? .environment : .none
+            return
         }
         // The configuration is shown by `sluice config explain`.
         if address.contains("@") {

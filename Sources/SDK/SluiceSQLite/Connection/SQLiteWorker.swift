@@ -39,7 +39,7 @@ package actor SQLiteWorker {
 
     private func connected() throws -> SQLiteConnection {
         guard let connection = try self.connection ?? open?() else {
-            throw SluiceError(.storeClosed, "the store is closed; open it anew")
+            throw SluiceError(.storeClosed, "the store is closed; open it again")
         }
         self.connection = connection
         return connection

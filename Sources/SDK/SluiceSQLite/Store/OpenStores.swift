@@ -148,7 +148,7 @@ final class OpenedConnection: @unchecked Sendable {
     init(_ connection: SQLiteConnection) { self.connection = connection }
 
     func take() throws -> SQLiteConnection {
-        guard let connection else { throw SluiceError(.storeClosed, "the store is closed; open it anew") }
+        guard let connection else { throw SluiceError(.storeClosed, "the store is closed; open it again") }
         self.connection = nil
         return connection
     }

@@ -26,7 +26,7 @@ extension PullResult {
             case .clockWasSet:
                 "the server's clock was set since the last pull, so all that is here was compared with the server's rows"
             case .otherUser:
-                "another user has pulled this table into the store, so it was pulled afresh and compared with the "
+                "another user has pulled this table into the store, so all of it was read and compared with the "
                     + "server's rows"
             case .noFixedOrder:
                 "the server gives out rows of one time in another order each time, so all rows are read by each pull"

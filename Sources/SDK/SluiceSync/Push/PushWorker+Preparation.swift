@@ -219,8 +219,9 @@ extension PushAnswer {
 final class PartialLists: Sendable {
     private struct Table {
         var isPartial = false
-        /// The properties of the records that were compared.
+        /// The properties that compared records had, without those that one of them lacked in both forms.
         var names: Set<PropertyName> = []
+        var lacked: Set<PropertyName> = []
     }
 
     private let known = Mutex<[ExactName: Table]>([:])
@@ -228,17 +229,24 @@ final class PartialLists: Sendable {
     /// Returns whether the table's lists are partial; nil if no record was compared yet.
     func isPartial(_ table: String) -> Bool? { known.withLock { $0[ExactName(table)]?.isPartial } }
 
-    /// Whether the record has all properties of the compared records. Lists may leave out what some rows alone have.
+    /// Whether the listed record has all properties of the compared ones. A property that it lacks may be left out by
+    /// the list, unless a comparison has shown that rows lack it themselves.
     func hasAll(_ record: JSON, of table: String) -> Bool {
-        known.withLock { $0[ExactName(table)]?.names.isSubset(of: record.names) ?? false }
+        known.withLock { known in
+            guard let table = known[ExactName(table)] else { return false }
+            return table.names.subtracting(table.lacked).isSubset(of: record.names)
+        }
     }
 
     /// Notes the two forms of one version of a record. Lists that were partial once stay so.
     func note(_ table: String, listed: JSON, byID record: JSON) {
-        let isPartial = record.members?.contains { !$0.value.isNull && listed[$0.name] != $0.value } ?? false
+        let held = (record.members ?? []).filter { !$0.value.isNull }
         known.withLock { known in
-            known[ExactName(table), default: Table()].names.formUnion(record.names)
-            if isPartial { known[ExactName(table)]?.isPartial = true }
+            var noted = known[ExactName(table)] ?? Table()
+            if held.contains(where: { listed[$0.name] != $0.value }) { noted.isPartial = true }
+            noted.lacked.formUnion(noted.names.subtracting(held.map(\.name)).subtracting(listed.names))
+            noted.names.formUnion(held.map(\.name))
+            known[ExactName(table)] = noted
         }
     }
 }

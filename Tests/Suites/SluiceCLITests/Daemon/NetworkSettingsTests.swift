@@ -1,5 +1,6 @@
 import Foundation
 import RepositoryFiles
+import Sluice
 import Testing
 
 @Suite("Networks: proxies and sign-on by the configuration", .timeLimit(.minutes(5)))
@@ -97,6 +98,10 @@ struct NetworkSettingsTests {
             #expect(proxy.lines.count == seen && server.lines.count > asked)
             #expect(try await pull("", variables).status == 0)
             #expect(proxy.lines.count > seen)
+            for alone in ["no-proxy: [localhost]", "proxy-credentials-file: password\nproxy: none"] {
+                let refused = try await pull(alone)
+                #expect(refused.status == 2 && refused.errors.contains("none is configured"), "\(refused)")
+            }
             let shown = try await pull("proxy: http://ann:secret@127.0.0.1:1")
             #expect(shown.status == 2 && !shown.errors.contains("secret"), "\(shown)")
         }
@@ -165,6 +170,21 @@ struct NetworkSettingsTests {
             #expect(result.status == 0, "\(result)")
             #expect(server.lines.first == #"/.auth/login/aad {"access_token":"provider-token"}"#)
             #expect(server.lines.last == "tables None app-token")
+            // The provider's token says who the user is, also without a network, and whatever form the app's token has.
+            func become(_ name: String) throws {
+                try scratch.write("token", "e30.\(Data("{\"sub\":\"\(name)\"}".utf8).base64EncodedString()).c2ln")
+            }
+            let settings = "token-file: token\napp-service: { provider: aad }"
+            try become("ann")
+            #expect(try await run(scratch, server, settings).status == 0)
+            let asked = server.lines.count
+            #expect(try await run(scratch, server, settings, ["insert", "notes", #"{"id":"1"}"#]).status == 0)
+            for (name, ofOthers) in [("ann", 0), ("ben", 1)] {
+                try become(name)
+                let status = try await run(scratch, server, settings, ["status", "--json"])
+                #expect(try status.json["ofOthers"]?.int == Int64(ofOthers), "\(name): \(status)")
+            }
+            #expect(server.lines.count == asked, "no server was asked for that")
         }
     }
 

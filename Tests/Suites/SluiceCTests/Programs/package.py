@@ -266,6 +266,23 @@ class Remote(unittest.TestCase):
             opened(settings={"concurency": 2})
         self.assertIn("did you mean concurrency?", str(caught.exception))
 
+    def test_proxy(self):
+        # Nothing listens on that port: what goes through the proxy arrives nowhere.
+        proxy = "http://ann:secret@127.0.0.1:1"
+        with opened(settings={"proxy": proxy, "retries": 0}) as context:
+            context.table("films").insert({"id": "through"})
+            with self.assertRaises(sluice.SluiceError) as caught:
+                context.push()
+            self.assertEqual(caught.exception.code, "network")
+            self.assertNotIn("secret", str(caught.exception))
+        for settings in ({"proxy": proxy, "noProxy": ["127.0.0.0/8"]}, {"proxy": "none"}):
+            with opened(settings=settings) as context:
+                context.table("films").insert({})
+                self.assertEqual(context.push().applied, 1)
+        with self.assertRaises(sluice.SluiceError) as caught:
+            opened(settings={"proxy": "socks5://secret"})
+        self.assertNotIn("secret", str(caught.exception))
+
     def test_offline(self):
         with opened("http://127.0.0.1:1", settings={"retries": 0}) as context:
             context.table("films").insert({"id": "1"})

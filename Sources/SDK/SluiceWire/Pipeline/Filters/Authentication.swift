@@ -60,6 +60,9 @@ struct Authentication: PageFilter {
 
     private func authorized(_ request: SyncRequest, _ field: HTTPField.Name, _ token: String?) throws -> SyncRequest {
         guard let token else { return request }
+        if scheme == .basic, !token.contains(":") {
+            throw SluiceError(.invalidArgument, "a token for HTTP Basic is name:password (RFC 7617)")
+        }
         credentials.note(token: token)
         let value =
             switch scheme {

@@ -70,6 +70,6 @@ enum SyncReport {
         for operation in try await context.heldOperations() {
             outcome.add(CommandFailure(operation, status: .attention))
         }
-        if let error = try await context.strandedChanges() { outcome.add(CommandFailure(error)) }
+        for error in try await context.strandedChanges() { outcome.add(CommandFailure(error)) }
     }
 }

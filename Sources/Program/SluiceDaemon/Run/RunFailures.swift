@@ -13,7 +13,7 @@ extension Installation {
         }
         guard failures.isEmpty else { return failures }
         let context = session.context
-        let stranded = try await context.strandedChanges().map { [$0.json] } ?? []
+        let stranded = try await context.strandedChanges().map(\.json)
         return try await context.heldOperations().map { ["held": $0.json] } + stranded
     }
 }
@@ -24,19 +24,36 @@ extension SyncContext {
         try await queue.operations(TableOperation.Filter(states: [.parked, .dead]))
     }
 
-    /// Returns an error about changes that were made with a credential that is no longer used; nil if there are none. A
-    /// credential names nobody who would come back for them.
-    package func strandedChanges() async throws -> SluiceError? {
-        guard try await status().ofOthers > 0 else { return nil }
-        let user = options.user
-        let stranded = try await queue.operations().count {
-            SessionUser.isFingerprint($0.user) && !$0.user.hasSameBytes(as: user)
+    /// Returns an error about changes that no later push of this user sends either: they were made with a credential
+    /// that is no longer used, and names nobody who would come back for them; or they wait behind a change that another
+    /// user made of the same record.
+    package func strandedChanges() async throws -> [SluiceError] {
+        guard try await status().ofOthers > 0 else { return [] }
+        let (user, operations) = (options.user, try await queue.operations())
+        var errors: [SluiceError] = []
+        let stranded = operations.count { SessionUser.isFingerprint($0.user) && !$0.user.hasSameBytes(as: user) }
+        if stranded > 0 {
+            errors.append(
+                SluiceError(
+                    .operationsPending,
+                    "\(stranded.counted("change")) made with another credential wait for it: sync with it, or sluice "
+                        + "queue take; a configured user is the same whatever the credential"))
         }
-        guard stranded > 0 else { return nil }
-        return SluiceError(
-            .operationsPending,
-            "\(stranded.counted("change")) made with another credential wait for it: sync with it, or sluice queue take; "
-                + "a configured user is the same whatever the credential")
+        var ofOthers: Set<[String]> = []
+        let behind = operations.sorted { $0.sequence < $1.sequence }.count { operation in
+            let record = [operation.table, operation.recordID.text]
+            if operation.user.isEmpty || operation.user.hasSameBytes(as: user) { return ofOthers.contains(record) }
+            ofOthers.insert(record)
+            return false
+        }
+        if behind > 0 {
+            errors.append(
+                SluiceError(
+                    .operationsPending,
+                    "\(behind.counted("change")) wait behind another user's changes of the same records: sync as that "
+                        + "user, or sluice queue take"))
+        }
+        return errors
     }
 }
 

@@ -58,7 +58,7 @@ struct DamagedStore: Sendable {
             if try connection.integer("PRAGMA user_version") > SQLiteStoreFile.format { return nil }
             if let damage = try connection.firstDamage() { return damage }
             try connection.catalog.refresh(connection)
-            return nil
+            return try connection.unreadableRecords(most: 1).first.map { "\($0)" }
         } catch let error as SluiceError where Self.isDamage(error) {
             return error.cause.map { "\($0)" } ?? error.message
         }

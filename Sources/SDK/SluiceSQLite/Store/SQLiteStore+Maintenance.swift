@@ -29,7 +29,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Reads the whole file, and checks that its contents are consistent: see ``LocalStore/checkConsistency()``.
+    /// Reads the whole file with each of its records, and checks that its contents are consistent: see
+    /// ``LocalStore/checkConsistency()``.
     ///
     /// In an encrypted file the keyed hash of each page is checked too, so that no byte can have changed unseen.
     ///
@@ -54,7 +55,10 @@ extension SQLiteStore {
         let pages = try await withConnection { connection, _ in
             try connection.problems { try connection.damage(most: 100) }
         }
-        let found = (hashes + pages).map { StoreProblem(.damagedFile, $0) }
+        var found = (hashes + pages).map { StoreProblem(.damagedFile, $0) }
+        if found.isEmpty {
+            found = try await withConnection { connection, _ in try connection.unreadableRecords(most: 100) }
+        }
         do {
             return found + (try await checkConsistency())
         } catch {
@@ -94,6 +98,30 @@ extension SQLiteConnection {
             let lines = fault.split(separator: "\n").filter { !$0.hasPrefix("***") }
             return lines.isEmpty ? fault : lines.joined(separator: "; ")
         }
+    }
+
+    /// Reads every record of every table, and returns those that cannot be read although the file is whole.
+    func unreadableRecords(most: Int) throws -> [StoreProblem] {
+        var problems: [StoreProblem] = []
+        for schema in catalog.schemas.sorted(by: { $0.name < $1.name }) {
+            guard let table = catalog.table(schema.name) else { continue }
+            let statement = try statement("\(table.numberedSelectSQL) NOT INDEXED")
+            defer { statement.reset() }
+            while problems.count < most, try statement.step() {
+                do {
+                    guard try table.record(statement)["id"]?.string?.isEmpty == false else {
+                        throw SluiceError(.storeCorrupt, "the record has no id")
+                    }
+                } catch let error as SluiceError {
+                    let cause = (error.cause as? SluiceError)?.message ?? error.message
+                    problems.append(
+                        StoreProblem(
+                            .unreadable, "the record cannot be read: \(cause)", table: schema.name,
+                            recordID: error.recordID))
+                }
+            }
+        }
+        return problems
     }
 
     /// Checks the whole file, and returns SQLite's messages about its faults.

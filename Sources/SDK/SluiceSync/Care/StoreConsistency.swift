@@ -127,7 +127,7 @@ public struct StoreProblem: Sendable, Hashable, CustomStringConvertible, JSONPri
     public enum Kind: String, Sendable, Hashable, CaseIterable, Encodable {
         /// The file is damaged.
         case damagedFile
-        /// A row of the engine's own tables cannot be read.
+        /// A record cannot be read, although the file is whole.
         case unreadable
         /// An operation waits for a missing record, or for a deleted record that is still there.
         case orphanedOperation

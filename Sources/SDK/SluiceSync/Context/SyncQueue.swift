@@ -144,6 +144,10 @@ extension SyncQueue {
                 for var operation in others {
                     try queue.audit(operation, "take over", local: nil, at: environment.now())
                     operation.user = user
+                    // The server has refused the other user, not this one.
+                    if operation.isHeld, [.unauthorized, .forbidden].contains(operation.failure?.reason) {
+                        operation.revive()
+                    }
                     try queue.put(operation)
                 }
                 return others.count

@@ -9,10 +9,16 @@ internal import SluiceBase
 /// first, followed by the id read before it. This check precedes each page that begins after an id, because rows may be
 /// lost there. For generated ids of one case, which all orders sort alike, it is made only at the end.
 ///
+/// A server that repeats the rows of a page, fewer than requested, ignores `$skip`, and these may be all of its rows. The
+/// pull then requests their count and, of a server that counts none, any other row. More rows cannot be read, and end
+/// the pull with an error.
+///
 /// A pass with fewer different rows than it has passed misses some, and is repeated. A query with an order, `$skip` or
 /// `$top` is paged by `$skip`, once.
 struct FullPullSession: Sendable {
     private enum State { case idle, waiting, committing, finished }
+    /// The question of whether the repeated rows are all of the server's.
+    private enum Doubt { case count, others }
     private enum Way { case id, passes, once }
 
     private static let ignoresSkip = SluiceError(
@@ -67,6 +73,8 @@ struct FullPullSession: Sendable {
     private var shown = 0
     /// Whether all ids so far look generated, and alike: then servers sort them alike too.
     private var hasGeneratedIDs = true
+    /// The question that was sent about the repeated rows of the page before.
+    private var doubt: Doubt?
     /// Whether there are no rows after the last id.
     private var isAtEnd = false
 
@@ -87,6 +95,9 @@ struct FullPullSession: Sendable {
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch (state, event) {
         case (.idle, .began), (.committing, .committed): return request()
+        case (.waiting, .page(let page)) where doubt != nil: return takeDoubt(page)
+        case (.waiting, .failed(let error)) where doubt != nil && (error.mayRefuseQuestion || error.status == 500):
+            return takeDoubt(nil)
         case (.waiting, .page(let page)): return isChecking ? takeCheck(page) : take(page)
         case (.waiting, .failed(let error)) where isChecking && error.mayRefuseQuestion: return takeCheck(nil)
         case (_, .failed(let error)): return finish(error)
@@ -102,6 +113,11 @@ struct FullPullSession: Sendable {
     private mutating func request() -> PullEffect {
         if remaining == 0 { return finish(nil) }
         state = .waiting
+        switch doubt {
+        case .count: return .request(PullRequest(position: .counted, skip: 0, top: 1))
+        case .others: return .request(PullRequest(position: .others(since: nil, than: previous), skip: 0, top: 1))
+        case nil: break
+        }
         if isChecking, let id = firstID ?? (asksBefore ? nextToLastID : lastID) {
             return .request(PullRequest(position: .upToID(id), skip: 0, top: 2))
         }
@@ -256,13 +272,36 @@ struct FullPullSession: Sendable {
         repeats = ids == previous ? repeats + 1 : 0
         // A server that has shown other rows before, or links to a next page, has more.
         let mayBeAll = !isFull && followed <= ids.count && !page.linksOn
-        if wholes > 0, mayBeAll { return finish(nil) }
+        if wholes > 0, mayBeAll { return askForMore() }
         if wholes * ids.count >= Self.fewRows { return finish(Self.ignoresSkip) }
         // The same rows in another order come from a server without a fixed order, which may also repeat a few in the
         // same order.
         let isShort = mayBeAll && (way != .passes || seen.count <= ids.count)
         guard repeats * ids.count >= (isShort ? 1 : Self.fewRows) else { return nil }
-        return finish(isShort ? nil : Self.ignoresSkip)
+        return isShort ? askForMore() : finish(Self.ignoresSkip)
+    }
+
+    /// Asks whether the repeated rows are all. A query with an order or limits of its own ends.
+    private mutating func askForMore() -> PullEffect {
+        if way == .once { return finish(nil) }
+        doubt = .count
+        return request()
+    }
+
+    /// Takes the answer to the question for more rows; nil for a refusal.
+    private mutating func takeDoubt(_ page: PullPage?) -> PullEffect {
+        let isCount = doubt == .count
+        if isCount, page?.total == nil, previous.count <= SameTimePages.mostOthers {
+            doubt = .others
+            return request()
+        }
+        let hasOthers = !isCount && (page?.rows ?? []).contains { !previous.contains($0.id) }
+        guard hasOthers || (page?.total ?? 0) > previous.count else { return finish(nil) }
+        return finish(
+            SluiceError(
+                .brokenProtocol,
+                "the server has more rows than the \(previous.count.grouped) that it sends at once, and ignores $skip: "
+                    + "the others cannot be read"))
     }
 
     /// Whether a pass without new rows proves that there are none. A server without a fixed order shows some rows twice

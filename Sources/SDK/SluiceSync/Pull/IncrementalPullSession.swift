@@ -104,6 +104,9 @@ struct IncrementalPullSession: Sendable {
         case (.waiting, .answer(let answer)): return takeRow(answer.rows)
         case (.committing, .committed): return untimedPass == nil ? request() : followUntimed(.committed)
         case (.waiting, .failed(let error)) where untimedPass != nil: return takeUntimed(error)
+        case (.waiting, .failed(let error)) where pages.asksForOthers && error.status == 500:
+            pages.goOn()
+            return request()
         case (.waiting, .failed(let error)) where error.mayRefuseQuestion:
             if sortCheck.isAsking {
                 _ = sortCheck.failed(by: nil)

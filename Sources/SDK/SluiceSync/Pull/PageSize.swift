@@ -25,8 +25,12 @@ struct PageSize: Sendable, Hashable {
     func isOther(than known: PageSize) -> Bool { (rows, failed) != (known.rows, known.failed) }
 
     /// Notes a page that came.
-    mutating func take(_ count: Int, of asked: Int) {
-        (came, brought) = (max(came, asked), max(brought, min(count, asked)))
+    ///
+    /// - Parameter isAccepted: whether the server has accepted the number. A wire may leave it out of a request for a
+    ///   token.
+    mutating func take(_ count: Int, of asked: Int, isAccepted: Bool = true) {
+        if isAccepted { came = max(came, asked) }
+        brought = max(brought, min(count, asked))
         if count >= asked { filled = max(filled, asked) }
         guard asked == rows, count >= asked, rows < wanted else { return }
         if let failed, asked >= failed { self.failed = nil }
@@ -52,7 +56,8 @@ struct PageSize: Sendable, Hashable {
         switch error.code {
         case .tooLarge where error.mayBeOfPage: shrink(to: max(brought, asked / 2), from: asked)
         // A number that the server has accepted before is not the reason of a refusal.
-        case .rejected where error.status == 400 && asked > came: shrink(to: max(came, asked / 10), from: asked)
+        case .rejected where [400, 422].contains(error.status) && asked > came:
+            shrink(to: max(came, asked / 10), from: asked)
         case .timeout:
             shrink(to: max(brought, asked / 2), from: asked)
             return hasComeSmaller

@@ -133,7 +133,7 @@ struct PullDriver: Sendable {
         let page = PullPage(
             rows: answer.page.rows, serverDate: answer.date, askedDate: requestedAt,
             localDate: options.environment.now(), token: answer.token, isLast: answer.isLast,
-            asked: answer.asked, linksOn: answer.linksOn)
+            asked: answer.asked, linksOn: answer.linksOn, total: answer.page.count)
         if answer.hasGap { cursor?.needsReconcile = true }
         return (answer.page, page)
     }

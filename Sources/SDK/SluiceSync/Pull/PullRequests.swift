@@ -79,6 +79,7 @@ package struct PullRequests: Sendable {
         case .upToID(let last):
             query.restrict(.binary(.le, id, .literal(.id(last))))
             query.order = [.init(columns.id, descending: true)]
+        case .counted: query.includesCount = true
         }
         var request = try list(query)
         if case .others = page.position, Self.queryLength(of: request) > Self.mostBytes {

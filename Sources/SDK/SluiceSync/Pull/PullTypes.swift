@@ -18,12 +18,15 @@ package struct PullPage: Sendable {
     var asked: Int?
     /// Whether the answer links to another page.
     var linksOn = false
+    /// The number of all rows, if it was requested and the server counts them.
+    var total: Int?
 
     package init(
         rows: [RowPage.Row], serverDate: Timestamp? = nil, askedDate: Timestamp? = nil, localDate: Timestamp? = nil,
         token: String? = nil, isLast: Bool = false, asked: Int? = nil,
-        linksOn: Bool = false
+        linksOn: Bool = false, total: Int? = nil
     ) {
+        self.total = total
         self.linksOn = linksOn
         self.asked = asked
         self.rows = rows
@@ -102,17 +105,27 @@ package struct PullRequest: Sendable, Hashable {
         case behindID(RecordID?)
         /// Rows up to and including that id, the last id first.
         case upToID(RecordID)
+        /// Any row, with the count of all.
+        case counted
         /// Rows without a time of change, with ids after that one; nil for all.
         case withoutTime(behindID: RecordID?)
         /// Rows without a time of change, up to and including that id, the last id first.
         case withoutTimeUpToID(RecordID)
 
-        /// Whether some servers fail at this condition, because they cannot compare with null.
+        /// Whether some servers fail at this condition, because they cannot compare with null or for inequality.
         var mayBeUnknown: Bool {
             switch self {
-            case .withoutTime, .withoutTimeUpToID: true
+            case .others, .withoutTime, .withoutTimeUpToID: true
             default: false
             }
+        }
+    }
+
+    /// Whether the request continues after a token, or requests one.
+    var asksForToken: Bool {
+        switch position {
+        case .tracked, .token: true
+        default: tracks
         }
     }
 

@@ -53,7 +53,7 @@ struct ReconcileDriver: Sendable {
         cursor.recheckLater(late.lost)
         // Sorted, so that the order depends on the rows alone.
         try await bring((difference.wanted + late.old).sorted())
-        try await letGo(difference.missing, held.versions)
+        try await letGo(difference.missing, held.versions, isListed: true)
         return result
     }
 
@@ -158,8 +158,13 @@ struct ReconcileDriver: Sendable {
 
     /// Releases rows that a second read misses too, and saves the cursor.
     ///
-    /// - Parameter versions: the rows' versions when the reconcile began.
-    private mutating func letGo(_ ids: [RecordID], _ versions: [RecordID: String?]) async throws {
+    /// - Parameters:
+    ///   - versions: the rows' versions when the reconcile began.
+    ///   - isListed: whether a list has missed the rows. If the second read finds one, the list came from a replica that
+    ///     lags, and may have missed rows that are not here: the next pull compares once more.
+    private mutating func letGo(
+        _ ids: [RecordID], _ versions: [RecordID: String?], isListed: Bool = false
+    ) async throws {
         var gone: [RecordID] = []
         if !ids.isEmpty {
             let outcome = try await fetch(ids)
@@ -167,6 +172,7 @@ struct ReconcileDriver: Sendable {
             result.removed += outcome.deleted
             removals.removed += outcome.deleted
             gone = ids.filter { !outcome.found.contains($0) }
+            if isListed, gone.count < ids.count { cursor.needsReconcile = true }
         }
         let (table, held, mark, removals) = (table, cursor, mark, removals)
         let (version, system) = (dialect.columns.version, dialect.pushColumns.system)

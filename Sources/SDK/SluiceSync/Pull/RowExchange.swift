@@ -80,7 +80,7 @@ struct RowExchange: Sendable {
             do {
                 var answer = try await receive(request)
                 answer.asked = wanted.top
-                size.take(answer.page.rows.count, of: wanted.top)
+                size.take(answer.page.rows.count, of: wanted.top, isAccepted: !wanted.asksForToken)
                 return answer
             } catch let error as SluiceError {
                 if error.code == .serverFailure, wanted.position.mayBeUnknown {

@@ -127,7 +127,8 @@ struct OperationSession: Sendable {
         case (.attempting, .committed): return end(.again)
         case (.attempting(let item, let commit, let outcome), .failed(let error)):
             return giveUpAttempt(item, commit, outcome, error)
-        case (.sending, .answered(let item, let answer)):
+        case (.sending, .answered(var item, let answer)):
+            item.dropped = item.dropped(by: answer, columns.judging(item.operation.table))
             return act(
                 on: .judge(item, answer, columns: columns.judging(item.operation.table)), item, answer: answer)
         case (.sending, .changed):

@@ -267,8 +267,12 @@ struct PushCommitter {
             versions, of: operation.recordID, in: operation.table, on: self.server, at: environment.now(), store)
     }
 
-    /// Writes to the audit if the server's answer came from a plugin.
+    /// Writes to the audit if the server's answer came from a plugin, or lacks values that were sent.
     private func noteAnswer(_ operation: TableOperation, _ item: PushItem, _ queue: QueueWriter) throws {
+        if !item.dropped.isEmpty {
+            let names = item.dropped.map(\.text).joined(separator: ", ")
+            try queue.audit(operation, AuditEntry.dropped + names, local: item.local, at: environment.now())
+        }
         guard let witnesses = item.witnesses else { return }
         try queue.audit(operation, witnesses, local: item.local, at: environment.now())
     }

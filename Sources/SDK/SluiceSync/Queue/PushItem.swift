@@ -19,6 +19,8 @@ struct PushItem: Sendable, Hashable {
     package var asks: Set<HookPoint> = []
     /// The names of the plugins that made its answer, or another of the server's.
     var answeredBy: [String] = []
+    /// The names of the properties that were sent and that the answer to the change lacks.
+    var dropped: [PropertyName] = []
     /// The last request for it on the wire; nil where none was sent.
     var request: SyncRequest.Sent?
     /// The outcome of a creation whose key the service assigns.

@@ -40,7 +40,9 @@ struct Refusal: Error {
             self.init(.serviceUnavailable, "the store is being opened anew; try again")
             headers[.retryAfter] = "1"
         case .storeFull:
-            self.init(HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "the server's disk is full")
+            self.init(
+                HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"),
+                "the disk of the server or gateway that answers is full")
         default: self.init(.internalServerError, "the server's database failed (\(error.code))")
         }
     }

@@ -192,6 +192,19 @@ struct RecoveryTests {
         }
     }
 
+    @Test("a value that no store has written is found, and costs no change", arguments: ["n = x'00'", "id = ''"])
+    func brokenValue(_ change: String) async throws {
+        try await fill(path).close()
+        try SQLiteConnection(path: path, access: .readWrite).execute("UPDATE todos SET \(change) WHERE id = 'r3'")
+        let store = try SQLiteStore(path: path)
+        let problems = try await store.check()
+        #expect(problems.map(\.kind) == [.unreadable] && problems.first?.table == "todos", "\(problems)")
+        try await store.close()
+        let recovery = try #require(try await recovered(path))
+        #expect(recovery.isQueueWhole && recovery.operations.count == 3)
+        #expect(recovery.operations.allSatisfy { $0.state == .pending })
+    }
+
     @Test("a change whose record was not readable is parked, and says so")
     func parked() async throws {
         _ = try await fill(path)

@@ -20,7 +20,8 @@ struct StoreRecoverCommand: OutcomeCommand {
         abstract: "Check the store; set a damaged one aside and rescue its queue into a new one.",
         discussion: """
             The damaged file is renamed, never deleted. Changes that wait are rescued as far as they can be read; the \
-            tables of the new store are empty until the next pull. A sound store is left as it is.
+            tables of the new store are empty until the next pull. A sound store is left as it is. Ends with 5 if a \
+            change could not be rescued whole.
             """)
 
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
@@ -32,7 +33,7 @@ struct StoreRecoverCommand: OutcomeCommand {
             path: path, encryption: try settings.storeKey?.encryption(), options: settings.storeOptions)
         try await store.close()
         guard let recovery else { return Outcome(json: ["damage": .null], text: ["the store is sound"]) }
-        return Outcome(
+        var outcome = Outcome(
             json: [
                 "damage": JSON(recovery.damage), "setAside": JSON(recovery.setAside),
                 "rescued": JSON(recovery.operations.map(\.json)),
@@ -45,6 +46,16 @@ struct StoreRecoverCommand: OutcomeCommand {
                     + (recovery.isQueueWhole ? "" : "; part of the queue could not be read"),
                 "the tables are empty until they are pulled",
             ])
+        if !recovery.isQueueWhole {
+            outcome.add(
+                CommandFailure(
+                    .attention, "storeCorrupt",
+                    "changes may be lost: part of the queue could not be read from the damaged store"))
+        }
+        for operation in recovery.operations where operation.state == .parked {
+            outcome.add(CommandFailure(operation, status: .attention))
+        }
+        return outcome
     }
 }
 

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SluiceCore
 import SluiceTestSupport
 import Testing
@@ -76,6 +77,20 @@ struct OddServersTests {
         #expect(try await device.todos.count() == 21)
     }
 
+    @Test("a server that cannot compare for inequality has its rows of one time read", arguments: [400, 500, 501])
+    func refusedInequality(_ status: Int) async throws {
+        let rows = (10..<30).map { row("r\($0)", "2024-01-01T00:00:00.000Z") }
+        let device = try await Device(.memory, pageSize: 50)
+        device.server.onRequest { request in
+            guard let query = try? ModelCall(request).query() else { return .answer(.model(400, nil)) }
+            if (request.head.path ?? "").contains("%20ne%20") { return .answer(.model(status, nil)) }
+            let page = Self.page(rows, query, most: 7) { ($0["updatedAt"]?.string ?? "") + ($0["id"]?.string ?? "") }
+            return .answer(.model(200, JSON(page)))
+        }
+        for _ in 0..<2 { try await device.todos.pull(named: "all") }
+        #expect(try await device.todos.count() == 20)
+    }
+
     @Test("an end of the rows after a page that links to another is not believed before the order is checked")
     func linkedEnd() {
         var few = SortCheck()
@@ -122,6 +137,58 @@ struct OddServersTests {
         let device = try await device { Array(rows.prefix($0.top ?? 50)) }
         let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(named: "all") }
         #expect(error?.code == .brokenProtocol)
+    }
+
+    @Test(
+        "one that ignores order and $skip and limits its pages is an error if it counts its rows, or filters them",
+        arguments: [true, false], ["all", nil])
+    func limitsPages(_ counts: Bool, _ name: String?) async throws {
+        let rows = (10..<40).reversed().map { row("r\($0)", "2024-01-01T00:00:\($0).000Z") }
+        let device = try await Device(.memory, pageSize: 50)
+        device.server.onRequest { request in
+            guard let query = try? ModelCall(request).query() else { return .answer(.model(400, nil)) }
+            let path = request.head.path ?? ""
+            if counts {
+                let page = JSON(Array(rows.prefix(20)))
+                return .answer(
+                    .model(200, path.contains("inlinecount") ? ["results": page, "count": JSON(rows.count)] : page))
+            }
+            let filtered = path.contains("%20ne%20")
+            guard filtered, let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
+            else { return .answer(.model(200, JSON(Array(rows.prefix(20))))) }
+            return .answer(.model(200, JSON(Array(evaluator.apply(to: rows).prefix(20)))))
+        }
+        for _ in 0..<2 {
+            let error = await #expect(throws: SluiceError.self) { try await device.todos.pull(named: name) }
+            #expect(error?.code == .brokenProtocol)
+        }
+    }
+
+    @Test("a few unsorted rows with a link are found out on every wire", arguments: [Dialect.azureV1, .azureV2])
+    func linkedUnsorted(_ dialect: Dialect) async throws {
+        let times = [10, 14, 18, 11, 12]
+        let columns = dialect.columns
+        let rows = times.map { time -> JSON in
+            JSON(members: [
+                (columns.id, JSON("r\(time)")), (columns.version, JSON("1")),
+                (columns.updatedAt, JSON("2024-01-01T00:00:\(time).000Z")),
+            ])
+        }
+        let device = try await Device(.memory, pageSize: 50, dialect: dialect)
+        device.server.onRequest { request in
+            guard let query = try? ModelCall(request).query() else { return .answer(.model(400, nil)) }
+            let matching = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil).apply(to: rows)
+            let page = (matching ?? []).dropFirst(query.skip).prefix(3)
+            var answer = SyncResponse.model(200, JSON(Array(page)))
+            if page.count == 3 {
+                answer.head.headerFields[HTTPField.Name("Link")!] =
+                    "<\(request.head.path ?? "")&$skip=\(query.skip + 3)>; rel=next"
+            }
+            return .answer(answer)
+        }
+        try await device.todos.pull(named: "all")
+        try await device.todos.pull(named: "all")
+        #expect(try await device.todos.count() == 5)
     }
 
     @Test("rows that change by being read make no pull without end", arguments: [true, false])

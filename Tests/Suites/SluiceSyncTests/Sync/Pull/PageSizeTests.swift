@@ -41,13 +41,14 @@ struct PageSizeTests {
 
     private static let tooLarge = SluiceError(.tooLarge, "the answer is larger than 10 bytes")
 
-    @Test("a page that is too large, or more than the server gives at once, comes in parts", arguments: [true, false])
-    func parts(_ isTooLarge: Bool) async throws {
+    @Test(
+        "a page that is too large, or more than the server gives at once, comes in parts", arguments: [nil, 400, 422])
+    func parts(_ status: Int?) async throws {
         for (name, tokens) in [("all", true), ("all", false), (nil, false)] as [(String?, Bool)] {
             let device = try await device(tokens: tokens) { query, response in
                 guard (query.top ?? 0) > 12 else { return response }
-                if isTooLarge { throw Self.tooLarge }
-                return .model(400, ["error": "$top is above 12"])
+                guard let status else { throw Self.tooLarge }
+                return .model(status, ["error": "$top is above 12"])
             }
             try await device.todos.pull(named: name)
             #expect(try await device.todos.count() == 40)
@@ -55,6 +56,15 @@ struct PageSizeTests {
             try await device.todos.pull(named: name)
             #expect(tops(device).first.map { $0 <= 12 } ?? false, "what was learnt is kept: \(tops(device))")
         }
+    }
+
+    @Test("a number that a request for a token may have left out is not taken as accepted")
+    func unsaidNumber() {
+        var size = PageSize(wanted: 1000)
+        size.take(40, of: 1000, isAccepted: false)
+        let refused = SluiceError(.rejected, "$top is above 100", status: 400)
+        let isSmaller = size.shrinks(after: refused, asked: 1000)
+        #expect(isSmaller && size.rows == 100)
     }
 
     @Test("a page that takes too long is smaller in the next pull, and grows again")

@@ -189,6 +189,19 @@ struct UsersTests {
         #expect(try await bob.context.push().isClean)
     }
 
+    @Test("a refusal of another user's credentials ends with a take over, and a refusal of the change does not")
+    func takenOverRefusal() async throws {
+        for (status, isTried) in [(403, true), (400, false)] {
+            let (ann, bob) = try await devices(.memory)
+            try await ann.todos.insert(["id": "a", "n": 1])
+            ann.server.onRequest { $0.isWrite ? .answer(.model(status, nil)) : .none }
+            #expect(try await ann.context.push().failures.count == 1)
+            ann.server.onRequest(nil)
+            #expect(try await bob.context.queue.takeOver() == 1)
+            #expect(try await bob.context.push().applied == (isTried ? 1 : 0))
+        }
+    }
+
     @Test("an operation keeps its user in the store and in an export")
     func kept() async throws {
         let (ann, bob) = try await devices(.sqlite)

@@ -21,6 +21,24 @@ struct LyingAnswerTests {
 
     private func row(_ device: Device) throws -> JSON { try #require(device.server.rows("todos")["a"]) }
 
+    @Test("what a server drops from a change and answers with success is in the audit", arguments: Dialect.all)
+    func dropped(_ dialect: Dialect) async throws {
+        let device = try await Device(.memory, dialect: dialect)
+        device.server.onRequest { request in
+            guard request.isWrite, let body = try? JSON(parsing: request.body.bytes) else { return .none }
+            let columns = dialect.columns
+            let given = JSON(members: [(columns.id, JSON("a")), (columns.version, JSON("v\(request.head.method)"))])
+            return .answer(
+                .model(request.head.method == .post ? 201 : 200, body.without(["colour"]).setting(given)))
+        }
+        try await device.todos.insert(["id": "a", "n": 1, "colour": "red"])
+        #expect(try await device.context.push().isClean)
+        try await device.todos.update(["id": "a", "n": 2])
+        #expect(try await device.context.push().isClean)
+        let audit = try await device.context.queue.audit()
+        #expect(audit.map(\.what) == ["not kept by the server: colour"] && audit.first?.local?["colour"] == "red")
+    }
+
     // MARK: Ids
 
     @Test("an insert answered with the place of another record is parked at once", arguments: StoreKind.allCases)

@@ -46,6 +46,9 @@ package struct Cursor: Sendable, Hashable {
     /// Whether rows that have left the query may still be held although no page will report them: a reconcile has to
     /// find them.
     package var needsReconcile = false
+    /// The time of the last answer that could not report all changes; nil for none, or if a reconcile has followed that
+    /// a replica with the same lag could not have answered.
+    var gapAt: Timestamp?
     /// Whether the query held all rows of the table before it was changed.
     var heldAll = false
     /// The time at which a page was last stored under it; nil if unknown.
@@ -109,7 +112,7 @@ extension Cursor {
         indexes: [["table"]])
 
     package var record: JSON {
-        [
+        let record: JSON = [
             "id": JSON(owner.id), "endpoint": JSON(owner.endpoint), "user": JSON(owner.user),
             "wire": JSON(owner.wire), "table": JSON(owner.table), "name": JSON(owner.name), "query": JSON(query),
             "updatedAt": position.map { JSON($0.updatedAt) } ?? .null,
@@ -120,6 +123,8 @@ extension Cursor {
             "clock": position?.clock?.json ?? .null,
             "pulledAt": pulledAt.map { JSON($0.description) } ?? .null,
         ]
+        // Few cursors have one, so it is no column.
+        return gapAt.map { record.setting(["gapAt": JSON($0.description)]) } ?? record
     }
 
     package init?(record: JSON) {
@@ -139,6 +144,7 @@ extension Cursor {
             owner: Owner(endpoint: endpoint, user: user, wire: wire, table: table, name: name), query: query,
             position: position, key: record["key"]?.int ?? 0)
         needsReconcile = record["reconcile"]?.bool ?? false
+        gapAt = record["gapAt"]?.string.flatMap { Timestamp($0) }
         heldAll = record["heldAll"]?.bool ?? false
         pulls = record["pulls"]?.int ?? 0
         pulledAt = record["pulledAt"]?.string.flatMap { Timestamp($0) }

@@ -134,7 +134,10 @@ struct PullDriver: Sendable {
             rows: answer.page.rows, serverDate: answer.date, askedDate: requestedAt,
             localDate: options.environment.now(), token: answer.token, isLast: answer.isLast,
             asked: answer.asked, linksOn: answer.linksOn, total: answer.page.count)
-        if answer.hasGap { cursor?.needsReconcile = true }
+        if answer.hasGap {
+            cursor?.needsReconcile = true
+            cursor?.gapAt = requestedAt
+        }
         return (answer.page, page)
     }
 

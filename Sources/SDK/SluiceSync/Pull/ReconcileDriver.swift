@@ -31,6 +31,8 @@ struct ReconcileDriver: Sendable {
 
     mutating func run() async throws -> ReconcileResult {
         let table = table
+        // A replica that lags may answer the comparison as it did the page, so the next pull compares once more.
+        let isEarly = cursor.gapAt.map { ReplacedVersions.isWithinLag($0, of: environment.now()) } ?? false
         (mark, pending) = try await exchange.store.read { reader in
             (try ChangeStamps.mark(of: table, in: reader), try QueueReader(reader).recordIDs(in: table))
         }
@@ -44,7 +46,8 @@ struct ReconcileDriver: Sendable {
         let late = try await behindChanges(difference, held)
         // After a restart the server does not report which of these rows left before.
         let holdsNone = held.ids.isEmpty && difference.wanted.isEmpty && pending.isEmpty
-        cursor.needsReconcile = cursor.position == nil && !holdsNone
+        cursor.needsReconcile = isEarly || cursor.position == nil && !holdsNone
+        if !isEarly { cursor.gapAt = nil }
         cursor.heldAll = false
         cursor.pulls = 0
         // The list has shown what became of them, unless nothing was listed at all.
@@ -52,7 +55,9 @@ struct ReconcileDriver: Sendable {
         if !reader.hasListed { cursor.recheckLater(rechecks) }
         cursor.recheckLater(late.lost)
         // Sorted, so that the order depends on the rows alone.
-        try await bring((difference.wanted + late.old).sorted())
+        let found = try await bring((difference.wanted + late.old).sorted())
+        // A replica that lags may have missed a listed row, so it is requested once more.
+        cursor.recheckLater(difference.wanted.filter { !found.contains($0) })
         try await letGo(difference.missing, held.versions, isListed: true)
         return result
     }
@@ -138,12 +143,15 @@ struct ReconcileDriver: Sendable {
         }
     }
 
-    private mutating func bring(_ ids: [RecordID]) async throws {
-        if ids.isEmpty { return }
+    /// Stores the rows that the server has, and returns their ids.
+    @discardableResult
+    private mutating func bring(_ ids: [RecordID]) async throws -> Set<RecordID> {
+        if ids.isEmpty { return [] }
         let outcome = try await fetch(ids)
         result.stored += outcome.stored
         result.removed += outcome.deleted
         removals.removed += outcome.deleted
+        return outcome.found
     }
 
     /// Fetches rows, and does not count its own stores as local changes.

@@ -82,7 +82,9 @@ var sdk: [Target] {
             .target(
                 name: "SluiceHTTP",
                 dependencies: [
-                    "SluiceCore", asyncHTTPClient, httpTypes, nioCore, nioHTTP1, nioHTTPCompression, nioPosix, nioSSL,
+                    "SluiceCore", asyncHTTPClient, httpTypes, nioCore, nioEmbedded, nioHTTP1, nioHTTPCompression,
+                    nioPosix,
+                    nioSSL,
                 ]),
             .target(name: "SluicePredicate", dependencies: ["SluiceCore"]),
             .target(
@@ -160,7 +162,8 @@ var server: [Target] {
                 name: "SluiceBackend",
                 dependencies: [
                     "SluiceConfiguration", "SluiceCore", "SluiceOData", "SluicePostgres", "SluiceSQLite", coreMetrics,
-                    crypto, hummingbird, jwtKit, httpTypes, logging, nioCore, nioHTTP1, nioHTTPTypes, serviceLifecycle,
+                    crypto, hummingbird, jwtKit, httpTypes, logging, nioCore, nioEmbedded, nioHTTP1, nioHTTPCompression,
+                    nioHTTPTypes, serviceLifecycle,
                 ]),
         ])
 }
@@ -438,6 +441,7 @@ var asyncHTTPClient: Target.Dependency {
     product("AsyncHTTPClient", of: "async-http-client", with: "HTTP", "Lua", "Service")
 }
 var nioCore: Target.Dependency { product("NIOCore", of: "swift-nio", with: "HTTP", "Lua", "Service") }
+var nioEmbedded: Target.Dependency { product("NIOEmbedded", of: "swift-nio", with: "HTTP", "Lua", "Service") }
 var nioHTTP1: Target.Dependency { product("NIOHTTP1", of: "swift-nio", with: "HTTP", "Lua", "Service") }
 var nioPosix: Target.Dependency { product("NIOPosix", of: "swift-nio", with: "HTTP", "Lua", "Service") }
 var nioSSL: Target.Dependency { product("NIOSSL", of: "swift-nio-ssl", with: "HTTP", "Lua", "Service") }

@@ -6,8 +6,8 @@ public import SluiceCore
 
 /// Carries requests to servers over HTTP, with AsyncHTTPClient.
 ///
-/// It follows no redirect, keeps no cookies, unpacks gzip and deflate, and enforces the request's limits: size of the
-/// unpacked answer, deadline, slowest rate. Cancelling the task ends the exchange. Servers are reached through the proxies
+/// It follows no redirect, keeps no cookies, unpacks gzip and deflate, packs bodies with gzip for servers that take them
+/// (RFC 7694), and enforces the request's limits: size of the unpacked answer, deadline, slowest rate. Cancelling the task ends the exchange. Servers are reached through the proxies
 /// of the environment, or of ``ProxySettings``.
 ///
 /// ```swift
@@ -64,8 +64,23 @@ public struct AsyncHTTPTransport: Transport {
     ///   established), `timeout`, `tooLarge`, `cancelled`, or `invalidArgument` for a request without scheme and
     ///   authority. No message holds the query or a header field.
     public func send(_ request: SyncRequest) async throws -> SyncResponse {
+        let server = "\(request.head.scheme ?? "")://\(request.head.authority ?? "")"
+        guard let packed = PackedBodies.shared.packed(request.body.bytes, for: server) else {
+            return try await send(request, request.body.bytes, isPacked: false, to: server)
+        }
+        let response = try await send(request, packed, isPacked: true, to: server)
+        guard response.head.status == .unsupportedMediaType else { return response }
+        PackedBodies.shared.forget(server)
+        return try await send(request, request.body.bytes, isPacked: false, to: server)
+    }
+
+    private func send(
+        _ request: SyncRequest, _ body: [UInt8], isPacked: Bool, to server: String
+    ) async throws -> SyncResponse {
         let limits = request.context.limits
-        let outgoing = try Self.outgoing(request)
+        var outgoing = try Self.outgoing(request)
+        if isPacked { outgoing.headers.add(name: "Content-Encoding", value: "gzip") }
+        if !body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: body)) }
         let through = try proxy.server(for: request.head.authority ?? "", scheme: request.head.scheme ?? "")
         let errors = TransportErrors(request, through: through)
         let allowed = Self.bounded(limits.deadline)
@@ -77,6 +92,7 @@ public struct AsyncHTTPTransport: Transport {
         } catch {
             throw errors.beforeHead(error)
         }
+        PackedBodies.shared.learn(from: response.headers, of: server)
         guard (100...999).contains(Int(response.status.code)) else {
             throw errors.error(.network, "the server answered with a status that HTTP does not know")
         }
@@ -88,7 +104,10 @@ public struct AsyncHTTPTransport: Transport {
             })
         else { throw errors.error(.brokenProtocol, "the answer is encoded in a way that was not asked for") }
         let reader = BodyReader(response: response, limits: limits, deadline: deadline, errors: errors)
-        return SyncResponse(Self.head(response), body: MessageBody(bytes: try await reader.read()))
+        var bytes = try await reader.read()
+        // RFC 8259, section 8.1: a byte order mark before a document may be ignored.
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+        return SyncResponse(Self.head(response), body: MessageBody(bytes: bytes))
     }
 
     /// At most a year, so that no deadline overflows a clock.
@@ -106,7 +125,6 @@ public struct AsyncHTTPTransport: Transport {
         if !outgoing.headers.contains(name: "Accept-Encoding") {
             outgoing.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
         }
-        if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body.bytes)) }
         return outgoing
     }
 

@@ -49,6 +49,22 @@ struct AsyncHTTPTransportTests {
         }
     }
 
+    @Test(
+        "a large body is packed for a server that takes it so, and sent as it is where that is refused",
+        arguments: [(200, [false, true]), (415, [false, true, false])])
+    func packed(_ status: Int, _ codings: [Bool]) async throws {
+        let answer = "HTTP/1.1 \(status) X\r\nAccept-Encoding: gzip\r\nContent-Length: 0\r\n\r\n"
+        try await RawServer.run([.text(answer), .close]) { server in
+            var request = request(server.port, .post)
+            request.body = MessageBody(bytes: Array(String(repeating: "milk and ", count: 400).utf8))
+            for _ in 0..<2 {
+                let response = try await AsyncHTTPTransport().send(request)
+                #expect(response.status == status)
+            }
+            #expect(server.requests.map { $0.lowercased().contains("content-encoding: gzip") } == codings)
+        }
+    }
+
     @Test("an answer of any status is an answer", arguments: [204, 304, 401, 412, 500, 503])
     func status(status: Int) async throws {
         try await RawServer.run([.text("HTTP/1.1 \(status) X\r\nContent-Length: 0\r\n\r\n")]) { server in

@@ -132,7 +132,7 @@ extension CommandFailure {
     fileprivate init(told json: JSON) {
         let code = json["code"]?.string ?? ""
         let status = json["status"]?.int.map { Int($0) }
-        let error = SluiceError.Code(named: code).map { ExitStatus(SluiceError($0, "", status: status)) }
+        let error = SluiceError.Code(code).map { ExitStatus(SluiceError($0, "", status: status)) }
         self.init(
             error ?? .brokenProtocol, code, json["message"]?.string ?? "", table: json["table"]?.string,
             recordID: json["record"]?.string.map { RecordID($0) }, httpStatus: status)

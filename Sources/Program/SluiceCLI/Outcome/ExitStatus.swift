@@ -80,7 +80,7 @@ enum ExitStatus: Int32 {
     /// Returns the common cause of failures outside of the queue; for several causes, `attention`.
     init(failures: [(code: String, status: Int?)]) {
         let causes = failures.map { code, status -> ExitStatus in
-            switch SluiceError.Code(named: code) {
+            switch SluiceError.Code(code) {
             case .brokenProtocol?: .brokenProtocol
             case .forbidden?: .unauthorized
             case .network?, .timeout?: .network

@@ -101,7 +101,7 @@ package struct ControlClient: Sendable {
 
     /// The code that the daemon gave, so that an error means the same with a daemon and without.
     private static func code(_ name: String?, _ status: Int) -> SluiceError.Code {
-        if let code = name.flatMap({ SluiceError.Code(named: $0) }) { return code }
+        if let code = name.flatMap({ SluiceError.Code($0) }) { return code }
         return status < 500 ? .invalidArgument : .serverFailure
     }
 }

@@ -15,7 +15,7 @@
 public struct SluiceError: Error, Sendable, CustomStringConvertible {
     /// The reason, as a value to match on.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Name: String, Sendable {
+        private enum Name: String, Sendable, CaseIterable {
             case network, timeout, cancelled, unauthorized, forbidden, notFound, conflict, preconditionFailed, rejected
             case serverFailure, brokenProtocol, tooLarge, filter, aborted
             case invalidArgument, invalidQuery, invalidRecord, invalidTable, unsupported
@@ -29,12 +29,6 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
             case maybeApplied
         }
         private let name: Name
-
-        /// Creates the code of that name, as ``description`` returns it; nil for an unknown name.
-        package init?(named name: String) {
-            guard let name = Name(rawValue: name) else { return nil }
-            self.name = name
-        }
 
         /// The server could not be reached, or the connection broke.
         public static let network = Code(name: .network)
@@ -127,7 +121,10 @@ public struct SluiceError: Error, Sendable, CustomStringConvertible {
         /// took effect, and it is not repeated automatically.
         public static let maybeApplied = Code(name: .maybeApplied)
 
-        /// Creates the code of that name; nil for an unknown name.
+        /// The codes of this version.
+        package static var all: [Code] { Name.allCases.map { Code(name: $0) } }
+
+        /// Creates the code of that name, as ``description`` returns it; nil for an unknown name.
         package init?(_ name: String) {
             guard let name = Name(rawValue: name) else { return nil }
             self.name = name

@@ -91,4 +91,6 @@ extension UUID: RecordIDConvertible {
 extension SluiceError: LocalizedError {
     /// The error's description.
     public var errorDescription: String? { description }
+    /// The error's next step.
+    public var recoverySuggestion: String? { remedy }
 }

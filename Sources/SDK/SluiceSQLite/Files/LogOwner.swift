@@ -61,6 +61,12 @@ struct LogOwner: Equatable {
         }
     }
 
+    /// Whether the file at the path is known to have had a log, and so pages of its own.
+    static func wasWritten(_ path: String) throws -> Bool {
+        guard let file = Birth(path) else { return false }
+        return try noted(path)?.file == file
+    }
+
     /// Sets the log at the path aside, with the time in its name, if it belongs to another file than the one there. An
     /// empty one is removed.
     static func setForeignLogAside(_ path: String) throws {

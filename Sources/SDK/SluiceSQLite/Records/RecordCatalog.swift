@@ -33,6 +33,24 @@ struct RecordCatalog {
         version = current
     }
 
+    /// Updates the copy as ``refresh(_:)``, without the tables whose declaration cannot be read.
+    ///
+    /// - Returns: whether every declaration could be read.
+    mutating func refreshReadable(_ connection: SQLiteConnection) throws -> Bool {
+        (tables, version) = ([:], nil)
+        var isWhole = true
+        for row in try connection.run("SELECT name, storage, columns, indexes FROM sluice_schema") {
+            if case .text(let name) = row[0], case .text(let storage) = row[1], case .text(let columns) = row[2],
+                case .text(let indexes) = row[3], let schema = try? Self.schema(name, columns, indexes)
+            {
+                tables[ExactName(name)] = RecordTable(schema, storage: storage)
+            } else {
+                isWhole = false
+            }
+        }
+        return isWhole
+    }
+
     /// Invalidates the copy, which may hold changes of a transaction that was rolled back.
     mutating func forget() { version = nil }
 
@@ -112,7 +130,7 @@ struct RecordCatalog {
             var schema = TableSchema(name)
             for column in try JSON(parsing: columns).elements ?? [] {
                 guard let name = column[0]?.string, let type = column[1]?.string.flatMap(TableSchema.ColumnType.init)
-                else { throw SluiceError(.storeSchema, "a column of a type that this version does not know") }
+                else { throw SluiceError(.storeCorrupt, "a column is of no type") }
                 schema.columns.append(.init(PropertyName(name), type))
             }
             schema.indexes = (try JSON(parsing: indexes).elements ?? []).map {
@@ -120,7 +138,8 @@ struct RecordCatalog {
             }
             return schema
         } catch {
-            throw SluiceError(.storeSchema, "the store's list of columns cannot be read", table: name, cause: error)
+            // A file of a newer format is refused before.
+            throw SluiceError(.storeCorrupt, "the store's list of columns cannot be read", table: name, cause: error)
         }
     }
 }

@@ -45,7 +45,8 @@ struct DamagedStore: Sendable {
     /// is no store of this format.
     func damage() throws -> String? {
         if StoreFolder.size(of: path) == 0 {
-            return StoreFolder.size(of: path + "-wal") > 0 ? "the file is empty, and its log is not" : nil
+            if StoreFolder.size(of: path + "-wal") > 0 { return "the file is empty, and its log is not" }
+            return try LogOwner.wasWritten(path) ? "the file is empty, and held a store before" : nil
         }
         do {
             let connection = try file.openReader()

@@ -117,6 +117,13 @@ struct OpenedStore: Sendable {
             StoreFolder.makeFile(file.path)
             try SQLiteStoreFile.checkSingleName(file.path)
             try LogOwner.setForeignLogAside(file.path)
+            if StoreFolder.size(of: file.path) == 0, StoreFolder.size(of: file.path + "-wal") == 0,
+                try LogOwner.wasWritten(file.path)
+            {
+                throw SluiceError(
+                    .storeCorrupt,
+                    "the store \(file.path) has been emptied: put a copy in its place, or recover it to begin again")
+            }
             var file = file
             file.place = FilePlace(file.path)
             file.cipher = try SQLiteStoreFile.cipher(of: file.path, encryption)

@@ -26,7 +26,7 @@ struct RescueReader {
         var rescued = RescuedQueue()
         rescued.isWhole = true
         do {
-            try connection.catalog.refresh(connection)
+            rescued.isWhole = try connection.catalog.refreshReadable(connection)
         } catch let error as SluiceError where !error.isOfStorage {
             // The engine's own tables are known; the application's declarations are not.
             rescued.isWhole = false

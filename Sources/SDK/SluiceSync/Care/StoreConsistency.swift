@@ -66,7 +66,9 @@ package struct StoreConsistency {
         let state = try reader.record(RecordState.id(first.table, first.recordID), in: RecordState.schema.name)
         // A delete that replaced an insert has no base.
         let wasInsert = first.kind == .delete && first.attempts > 0
-        if first.kind != .insert, !wasInsert, state == nil {
+        // A change that was rescued without its base is parked with that reason.
+        let isRescued = first.state == .parked && first.failure?.reason == .storeCorrupt
+        if first.kind != .insert, !wasInsert, state == nil, !isRescued {
             note(.missingBase, "what it was made on is not kept", first)
         }
     }

@@ -59,6 +59,9 @@ package struct Cursor: Sendable, Hashable {
     /// reported this once and will not again. Each is requested by its id at the end of the first pull without waiting
     /// changes of it. Rows that were removed without a tombstone are requested once more by a pull that brings rows.
     private(set) var toRecheck: [RecordID] = []
+    /// The time of the last comparison that changed rows here; nil if they were rechecked so much later that no copy of
+    /// the data which answered the comparison can have answered that, too.
+    var comparedAt: Timestamp?
 
     init(owner: Owner, query: String, position: CursorPosition?, key: Int64 = 0) {
         self.owner = owner
@@ -123,8 +126,11 @@ extension Cursor {
             "clock": position?.clock?.json ?? .null,
             "pulledAt": pulledAt.map { JSON($0.description) } ?? .null,
         ]
-        // Few cursors have one, so it is no column.
-        return gapAt.map { record.setting(["gapAt": JSON($0.description)]) } ?? record
+        // Few cursors have these, so they are no columns.
+        let times = [("gapAt", gapAt), ("comparedAt", comparedAt)] as [(PropertyName, Timestamp?)]
+        return times.reduce(record) { record, time in
+            time.1.map { record.setting(JSON(members: [(time.0, JSON($0.description))])) } ?? record
+        }
     }
 
     package init?(record: JSON) {
@@ -145,6 +151,7 @@ extension Cursor {
             position: position, key: record["key"]?.int ?? 0)
         needsReconcile = record["reconcile"]?.bool ?? false
         gapAt = record["gapAt"]?.string.flatMap { Timestamp($0) }
+        comparedAt = record["comparedAt"]?.string.flatMap { Timestamp($0) }
         heldAll = record["heldAll"]?.bool ?? false
         pulls = record["pulls"]?.int ?? 0
         pulledAt = record["pulledAt"]?.string.flatMap { Timestamp($0) }

@@ -15,7 +15,8 @@ internal import SluiceWire
 ///
 /// A page from the time of a row just read must show that row. If it shows no row of that time, the session looks the
 /// row up, once until a page shows a known row again. If the row is unchanged, the server reads times differently than
-/// it writes them, and paging by time is not possible.
+/// it writes them, and paging by time is not possible. A row written within the last seconds proves nothing, since a copy
+/// of the data that lags may not have it: the pull ends with a reconcile, and the next one starts from the beginning.
 ///
 /// Rows without a time cannot be reached by time, so they have a pass of their own at the end of every pull. They may
 /// appear at any time, and come first or last depending on the server's database.
@@ -56,6 +57,8 @@ struct IncrementalPullSession: Sendable {
     private var sortsTies = true
     /// Whether the server does not find rows by the times it has written.
     private(set) var misreadsTimes = false
+    /// Whether the next pull has to start from the beginning, because it is not known whether the server misreads times.
+    private(set) var startsOver = false
     /// Whether the server refuses `$skip`, so that rows of one time cannot be read page by page.
     private(set) var refusesSkip = false
     /// Whether the last request asked the server to leave rows out.
@@ -237,15 +240,26 @@ struct IncrementalPullSession: Sendable {
             return finish(SluiceError(.brokenProtocol, "the pull got an event that does not fit its state"))
         }
         if isControl ? rows.isEmpty : rows.count == 1 && rows[0].id == id && rows[0].updatedAt == group.time {
-            if isControl {
+            if isControl, !isFresh(on: page) {
                 misreadsTimes = true
                 return readAll()
+            }
+            if isControl {
+                // A copy of the data that lags may have answered the page. The next pull decides.
+                (startsOver, isDoubtful, timeDoubt) = (true, true, .dispelled)
+                return take(page)
             }
             timeDoubt = .asking(id, about: page, isControl: true)
             return .ask(PullRequest(position: .row(RecordID("no-\(id)")), skip: 0, top: 1))
         }
         timeDoubt = .dispelled
         return take(page)
+    }
+
+    /// Whether the group's rows were written so short a time before the page that a copy of the data may not have them.
+    private func isFresh(on page: PullPage) -> Bool {
+        guard let time = group.timestamp, let now = page.serverDate ?? page.localDate else { return false }
+        return ReplacedVersions.isWithinLag(time, of: now)
     }
 
     /// Takes a page by time and id.

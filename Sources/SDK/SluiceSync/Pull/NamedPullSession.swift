@@ -64,6 +64,9 @@ struct NamedPullSession: Sendable {
         return beganAfresh || reasons.contains(.clockWasSet)
     }
 
+    /// Whether the next pull has to start from the beginning.
+    var startsOver: Bool { if case .times(let session) = phase { session.startsOver } else { false } }
+
     /// Handles an event and returns the next effect.
     package mutating func handle(_ event: PullEvent) -> PullEffect {
         switch phase {

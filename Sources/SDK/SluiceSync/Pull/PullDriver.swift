@@ -109,6 +109,7 @@ struct PullDriver: Sendable {
                     effect = session.handle(.committed)
                 case .finish(nil):
                     if session.isDoubtful { cursor?.needsReconcile = true }
+                    if session.startsOver { cursor?.restart() }
                     return
                 case .finish(var error?):
                     error.table = error.table ?? query.table
@@ -286,6 +287,8 @@ private enum AnySession {
     var isDoubtful: Bool {
         if case .named(let session) = self { session.isDoubtful } else { false }
     }
+
+    var startsOver: Bool { if case .named(let session) = self { session.startsOver } else { false } }
 
     var reasons: [PullResult.Reason] {
         if case .named(let session) = self { session.reasons } else { [] }

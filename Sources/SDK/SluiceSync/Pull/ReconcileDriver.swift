@@ -55,9 +55,11 @@ struct ReconcileDriver: Sendable {
         if !reader.hasListed { cursor.recheckLater(rechecks) }
         cursor.recheckLater(late.lost)
         // Sorted, so that the order depends on the rows alone.
-        let found = try await bring((difference.wanted + late.old).sorted())
-        // A replica that lags may have missed a listed row, so it is requested once more.
-        cursor.recheckLater(difference.wanted.filter { !found.contains($0) })
+        try await bring((difference.wanted + late.old).sorted())
+        // A copy of the data that lags may have answered list and reads alike. What is done about it now, and cannot be
+        // told from that, is looked at once more.
+        cursor.recheckLater(difference.wanted.prefix(Self.mostRemembered))
+        if difference.wanted.count + difference.missing.count > 0 { cursor.comparedAt = environment.now() }
         try await letGo(difference.missing, held.versions, isListed: true)
         return result
     }
@@ -84,6 +86,8 @@ struct ReconcileDriver: Sendable {
         }
         mark = now
         let free = cursor.takeRechecks(Set(waiting.keys))
+        let isEarly = cursor.comparedAt.map { ReplacedVersions.isWithinLag($0, of: moment) } ?? false
+        if isEarly { cursor.recheckLater(free) } else { cursor.comparedAt = nil }
         let held = free.filter { here[$0] != nil }
         // A row deleted here a moment ago is in a list that lags. If it still is later, the server has it again.
         let deleted = free.filter { here[$0] == nil && passed[$0] != nil }
@@ -143,15 +147,12 @@ struct ReconcileDriver: Sendable {
         }
     }
 
-    /// Stores the rows that the server has, and returns their ids.
-    @discardableResult
-    private mutating func bring(_ ids: [RecordID]) async throws -> Set<RecordID> {
-        if ids.isEmpty { return [] }
+    private mutating func bring(_ ids: [RecordID]) async throws {
+        if ids.isEmpty { return }
         let outcome = try await fetch(ids)
         result.stored += outcome.stored
         result.removed += outcome.deleted
         removals.removed += outcome.deleted
-        return outcome.found
     }
 
     /// Fetches rows, and does not count its own stores as local changes.

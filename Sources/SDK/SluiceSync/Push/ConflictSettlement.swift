@@ -135,7 +135,8 @@ struct HeldConflict {
             throw refuse(.operationRefused, "the operation is no conflict that is held")
         }
         let state = try queue.reader.state(of: id, in: table)
-        let shown = failure.serverRecord.flatMap { columns.isDeleted($0) ? nil : $0 }
+        // A context without a client may not know the wire by which the record came.
+        let shown = failure.serverRecord.flatMap { columns.isDeleted($0) || $0["__deleted"]?.bool == true ? nil : $0 }
         let version = { (record: JSON?) in record.map { $0[columns.version] ?? .null } }
         var mirror = state?.mirror
         if version(shown) != version(mirror) {

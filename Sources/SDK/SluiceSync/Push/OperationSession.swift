@@ -297,8 +297,9 @@ struct OperationSession: Sendable {
             state = .asking(item, record, sent, answer)
             return .ask(item, sent)
         case .conflict(let server, let isDeleted):
-            // The record was missing for the delete and now exists again: the delete itself may have removed it first.
-            let wasGone = operation.kind == .delete && (status == 404 || status == 410)
+            // The record was missing for the delete and now exists again: the delete itself may have removed it first, if
+            // it was sent.
+            let wasGone = operation.kind == .delete && [404, 410].contains(status) && operation.sentAsIs != nil
             // A proxy may have sent the request twice, and other users may have changed the record before it was read.
             let columns = columns.judging(operation.table)
             let mayBeOwn = !isDeleted && server.map { item.mayHaveLeft($0, columns) } ?? false

@@ -138,17 +138,19 @@ extension PushItem {
     }
 
     /// Returns the changed properties that a successful answer lacks, or has as null: typed backends accept a property
-    /// that they do not know, and drop it. An answer of system properties alone shows nothing.
+    /// that they do not know, and drop it. If it has none of an update's values, in any form, the server has decided
+    /// otherwise. An answer of system properties alone shows nothing.
     func dropped(by answer: PushAnswer, _ columns: PushColumns) -> [PropertyName] {
         guard 200..<300 ~= answer.status, operation.kind.hasBody, let record = answer.record,
             let sent = operation.sentAsIs,
             record.names.contains(where: { $0 != columns.id && !columns.system.contains($0) })
         else { return [] }
+        let isRefused = !isTaken(in: record, columns)
         let given = (record.members ?? []).lazy.filter { !$0.value.isNull }
         let answered = Set(given.map { StoreRules.folded($0.name.text) })
         return (sent.request.members ?? []).filter { name, value in
             !value.isNull && name != columns.id && !columns.system.contains(name) && sent.final[name] == value
-                && !answered.contains(StoreRules.folded(name.text))
+                && (isRefused || !answered.contains(StoreRules.folded(name.text)))
                 && (operation.kind == .insert || base?[name] != value)
         }.map(\.name)
     }

@@ -131,13 +131,16 @@ struct BackendResponder: HTTPResponder {
             }
         }
         var request = request
-        let answer: SluiceCore.SyncResponse
+        var answer: SluiceCore.SyncResponse
         let most = backend.configuration.limits.bodyBytes
         do {
             let body = try await request.collectBody(upTo: most)
+            let (head, bytes) = try UnpackedBody.read(body, of: request.head, upTo: most)
             answer = await backend.respond(
-                to: SluiceCore.SyncRequest(request.head, body: MessageBody(bytes: Array(body.readableBytesView))),
-                by: allowance)
+                to: SluiceCore.SyncRequest(head, body: MessageBody(bytes: bytes)), by: allowance)
+            if ![.get, .head].contains(request.method) { answer.head.headerFields.append(UnpackedBody.offer) }
+        } catch let refusal as Refusal {
+            answer = backend.refuse(SluiceCore.SyncRequest(request.head), refusal)
         } catch is NIOTooManyBytesError {
             answer = backend.refuse(
                 SluiceCore.SyncRequest(request.head),

@@ -2,11 +2,11 @@ import HTTPTypes
 import Logging
 import ServiceLifecycle
 import SluiceCore
-import SluiceHTTP
 import Synchronization
 import Testing
 
 @testable import SluiceBackend
+@testable import SluiceHTTP
 
 @Suite("Listener") struct BackendServerTests {
     /// Runs a listener for as long as `body` runs, and gives it the port.
@@ -85,6 +85,32 @@ import Testing
             return try await AsyncHTTPTransport().send(SyncRequest(head, body: body)).status
         }
         #expect(status == 413)
+    }
+
+    @Test("A body that is packed with gzip is read as it was, and no other coding is", .timeLimit(.minutes(1)))
+    func packedBody() async throws {
+        let backend = try await BackendFixture.empty().backend
+        let text = String(repeating: "milk and ", count: 400)
+        let record: JSON = ["id": "a", "text": JSON(text)]
+        @Sendable func post(_ port: Int, _ body: [UInt8], _ coding: String) async throws -> SyncResponse {
+            var head = HTTPRequest(method: .post, scheme: "http", authority: "127.0.0.1:\(port)", path: "/tables/t")
+            head.headerFields[HTTPField.Name("ZUMO-API-VERSION")!] = "2.0.0"
+            head.headerFields[.contentType] = "application/json"
+            head.headerFields[.contentEncoding] = coding
+            return try await AsyncHTTPTransport().send(SyncRequest(head, body: MessageBody(bytes: body)))
+        }
+        try await serving(backend) { port in
+            let packed = try PackedBodies.packed(record.bytes())
+            let made = try await post(port, packed, "gzip")
+            #expect(try made.status == 201 && made.body.json["text"]?.string == text)
+            #expect(made.head.headerFields[.acceptEncoding] == "gzip")
+            let foreign = try await post(port, record.bytes(), "br")
+            #expect(foreign.status == 415 && foreign.head.headerFields[.acceptEncoding] == "gzip")
+            #expect(try await post(port, record.bytes(), "gzip").status == 400)
+            #expect(try await post(port, Array(packed.dropLast(20)), "gzip").status == 400)
+            let large = try PackedBodies.packed(Array(repeating: 0x20, count: (4 << 20) + 1))
+            #expect(try await post(port, large, "gzip").status == 413)
+        }
     }
 
     @Test("A port that is taken is an error that names it", .timeLimit(.minutes(1))) func taken() async throws {

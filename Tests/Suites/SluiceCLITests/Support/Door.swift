@@ -3,13 +3,14 @@ import Foundation
 /// Stands before a server, passes all requests on, and writes each down.
 final class Door: Sendable {
     private static let script = """
-        import http.client, http.server, json, sys
+        import gzip, http.client, http.server, json, sys
         class Door(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             def pass_on(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 parts = ""
-                if self.path.endswith("$batch"): parts = " of %d" % len(json.loads(body)["requests"])
+                plain = gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
+                if self.path.endswith("$batch"): parts = " of %d" % len(json.loads(plain)["requests"])
                 sys.stdout.write("%s %s%s\\n" % (self.command, self.path.split("?")[0], parts))
                 server = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]))
                 server.request(self.command, self.path, body, dict(self.headers))

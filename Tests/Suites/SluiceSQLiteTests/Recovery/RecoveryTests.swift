@@ -126,9 +126,26 @@ struct RecoveryTests {
         _ = try await fill(path)
         let content = try bytes(path)
         try write(Array(content.prefix(pages * 4096)), path)
+        #expect(try await recovered(path) != nil)
+    }
+
+    @Test("a store that was emptied is not opened as a new one, and a recovery says so")
+    func emptied() async throws {
+        _ = try await fill(path)
+        try write([], path)
+        let error = #expect(throws: SluiceError.self) { try SQLiteStore(path: path) }
+        #expect(error?.code == .storeCorrupt)
         let recovery = try await recovered(path)
-        // An empty file without a log is one that was just made.
-        #expect((recovery == nil) == (pages == 0))
+        #expect(recovery?.isQueueWhole == false && recovery?.operations.isEmpty == true)
+    }
+
+    @Test("a declaration that cannot be read costs no change", arguments: ["sluice_lease", "todos"])
+    func brokenDeclaration(_ table: String) async throws {
+        _ = try await fill(path)
+        try SQLiteConnection(path: path, access: .readWrite).execute(
+            "UPDATE sluice_schema SET columns = '[[' WHERE name = '\(table)'")
+        let recovery = try #require(try await recovered(path))
+        #expect(!recovery.isQueueWhole && recovery.operations.count == 3)
     }
 
     @Test("a flipped bit: never a trap, and no wrong queue", arguments: 0..<20)

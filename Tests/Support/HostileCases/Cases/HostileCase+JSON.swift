@@ -49,7 +49,7 @@ extension HostileCase {
         // A row whose text is none is set aside by itself.
         let aside = HostileOutcome.brings(["a", "b"], cursor: .at(HostileRows.time))
         return [
-            body("a byte order mark", "\u{FEFF}" + HostileRows.one),
+            body("a byte order mark", "\u{FEFF}" + HostileRows.one, HostileRows.brought),
             body("UTF-16", bytes: Array(HostileRows.one.utf16).flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }),
             body(
                 "UTF-16 with a mark",

@@ -112,6 +112,30 @@ struct LyingListTests {
         #expect(result.grade == .full && result.reasons == [.timesMisread])
     }
 
+    @Test(
+        "neither does one whose rows were all written in the last seconds, though only the next pull can be sure of it")
+    func freshTimesInAnotherZone() async throws {
+        let clock = Shared(SystemClock.now())
+        let device = try await Device(
+            .memory, server: ModelServer(pageSize: Self.size), pageSize: 50,
+            adjust: { $0.environment.now = { clock.value } })
+        device.server.seed("todos", ids(40).map { ["id": JSON($0), "n": 1] })
+        for (place, id) in ids(40).enumerated() {
+            let time = Timestamp(ticks: clock.value.ticks - Int64(40 - place) * 1_000_000)
+            device.server.restamp("todos", [RecordID(id)], at: time)
+        }
+        lists(device) { row in
+            var late = row
+            let written = row["updatedAt"]?.string.flatMap { Timestamp($0) } ?? Timestamp(ticks: 0)
+            late["updatedAt"] = JSON(Timestamp(ticks: written.ticks - 7200 * Timestamp.ticksPerSecond).description)
+            return late
+        }
+        let first = try await device.todos.pull(named: "all")
+        #expect(try await device.todos.count() == 40 && first.grade != .full)
+        clock.change { $0 = $0.advanced(by: ReplacedVersions.lag) }
+        #expect(try await device.todos.pull(named: "all").grade == .full)
+    }
+
     @Test("a row that changes while it is looked for is no reason to read all rows each time")
     func changedMeanwhile() async throws {
         let device = try await seeded(ids(4), at: (0..<4).map { time($0) })

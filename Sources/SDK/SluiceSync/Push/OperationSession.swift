@@ -150,7 +150,8 @@ struct OperationSession: Sendable {
             return keep(
                 item, .pending, .init(code: "notFound", message: "the server does not know the table", status: 404))
         case (.readingBack(let item, _), .failed(let error)), (.asking(let item, _, _, _), .failed(let error)):
-            return fail(item, error, wasSent: true)
+            // A change may be judged by the record before it is sent for the first time.
+            return fail(item, error, wasSent: item.operation.sentAsIs != nil)
         case (.asking(let item, let record, let sent, let first), .asked(let answer)):
             return judgeAgain(item, record, sent, first, asked: answer)
         case (.deciding(let item, let conflict), .decided(let decision)): return settle(item, conflict, decision)

@@ -53,8 +53,10 @@ struct AsyncHTTPTransportTests {
         "a large body is packed for a server that takes it so, and sent as it is where that is refused",
         arguments: [(200, [false, true]), (415, [false, true, false])])
     func packed(_ status: Int, _ codings: [Bool]) async throws {
-        let answer = "HTTP/1.1 \(status) X\r\nAccept-Encoding: gzip\r\nContent-Length: 0\r\n\r\n"
-        try await RawServer.run([.text(answer), .close]) { server in
+        let answer =
+            "HTTP/1.1 \(status) X\r\nConnection: close\r\nAccept-Encoding: gzip\r\nContent-Length: 0\r\n\r\n"
+        // Closed at once, the connection would break while the body is still on its way.
+        try await RawServer.run([.text(answer), .pause(.milliseconds(200)), .close]) { server in
             var request = request(server.port, .post)
             request.body = MessageBody(bytes: Array(String(repeating: "milk and ", count: 400).utf8))
             for _ in 0..<2 {

@@ -61,6 +61,24 @@ struct HeldConflictTests {
         #expect(device.remote("a")?["text"] == "mine")
     }
 
+    @Test(
+        "a conflict with a deleted record of any wire is decided by a context without a client", arguments: Dialect.all)
+    func unknownWire(_ dialect: Dialect) async throws {
+        let server = ModelServer()
+        let transport: any Transport = dialect.columns.version == "version" ? server : FormerNames(server: server)
+        let device = try await Device(.memory, server: server, transport: transport, dialect: dialect)
+        server.seed("todos", [["id": "a", "text": "base"]])
+        try await device.todos.pull()
+        try await device.todos.update(["id": "a", "text": "mine"])
+        server.softDelete("todos", "a")
+        _ = try await device.context.push()
+        let operation = try #require(try await device.context.queue.operations().first)
+        let other = try await SyncContext(store: device.store)
+        try await other.queue.resolve(operation.id, .server)
+        #expect(try await device.context.queue.operations().isEmpty)
+        #expect(try await device.local("a") == nil)
+    }
+
     @Test("an operation that is no conflict is not decided", arguments: StoreKind.allCases)
     func noConflict(_ kind: StoreKind) async throws {
         let device = try await Device(kind)

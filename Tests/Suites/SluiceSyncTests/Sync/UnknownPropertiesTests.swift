@@ -103,7 +103,7 @@ final class UnknownPropertiesTests {
 }
 
 /// The model server with the names of the columns that Mobile Services kept.
-private struct FormerNames: Transport {
+struct FormerNames: Transport {
     let server: ModelServer
 
     func send(_ request: SyncRequest) async throws -> SyncResponse {

@@ -83,8 +83,7 @@ var sdk: [Target] {
                 name: "SluiceHTTP",
                 dependencies: [
                     "SluiceCore", asyncHTTPClient, httpTypes, nioCore, nioEmbedded, nioHTTP1, nioHTTPCompression,
-                    nioPosix,
-                    nioSSL,
+                    nioPosix, nioSSL,
                 ]),
             .target(name: "SluicePredicate", dependencies: ["SluiceCore"]),
             .target(

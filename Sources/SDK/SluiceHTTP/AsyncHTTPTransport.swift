@@ -7,8 +7,8 @@ public import SluiceCore
 /// Carries requests to servers over HTTP, with AsyncHTTPClient.
 ///
 /// It follows no redirect, keeps no cookies, unpacks gzip and deflate, packs bodies with gzip for servers that take them
-/// (RFC 7694), and enforces the request's limits: size of the unpacked answer, deadline, slowest rate. Cancelling the task ends the exchange. Servers are reached through the proxies
-/// of the environment, or of ``ProxySettings``.
+/// (RFC 7694), and enforces the request's limits: size of the unpacked answer, deadline, slowest rate. Cancelling the task
+/// ends the exchange. Servers are reached through the proxies of the environment, or of ``ProxySettings``.
 ///
 /// ```swift
 /// let client = SluiceClient(endpoint: try Endpoint("http://127.0.0.1:8080"), transport: AsyncHTTPTransport())
@@ -65,7 +65,8 @@ public struct AsyncHTTPTransport: Transport {
     ///   authority. No message holds the query or a header field.
     public func send(_ request: SyncRequest) async throws -> SyncResponse {
         let server = "\(request.head.scheme ?? "")://\(request.head.authority ?? "")"
-        guard let packed = PackedBodies.shared.packed(request.body.bytes, for: server) else {
+        let isCoded = request.head.headerFields[.contentEncoding] != nil
+        guard !isCoded, let packed = PackedBodies.shared.packed(request.body.bytes, for: server) else {
             return try await send(request, request.body.bytes, isPacked: false, to: server)
         }
         let response = try await send(request, packed, isPacked: true, to: server)
@@ -106,7 +107,11 @@ public struct AsyncHTTPTransport: Transport {
         let reader = BodyReader(response: response, limits: limits, deadline: deadline, errors: errors)
         var bytes = try await reader.read()
         // RFC 8259, section 8.1: a byte order mark before a document may be ignored.
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+        if response.headers.first(name: "Content-Type")?.lowercased().contains("json") == true,
+            bytes.starts(with: [0xEF, 0xBB, 0xBF])
+        {
+            bytes.removeFirst(3)
+        }
         return SyncResponse(Self.head(response), body: MessageBody(bytes: bytes))
     }
 

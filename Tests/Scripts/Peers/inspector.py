@@ -3,6 +3,7 @@ and a changed plugin tried, by clicks and keys.
 
     inspector.py path/to/sluice path/to/chromium folder/for/screenshots
 """
+import gzip
 import http.client
 import http.server
 import json
@@ -41,7 +42,8 @@ class Door(http.server.BaseHTTPRequestHandler):
 
     def pass_on(self):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if Door.is_closed and b"forbidden" in body:
+        is_packed = self.headers.get("Content-Encoding") == "gzip"
+        if Door.is_closed and b"forbidden" in (gzip.decompress(body) if is_packed else body):
             return self.give(400, {"Content-Type": "application/json"}, b'{"error": "the title is not allowed"}')
         if self.path.split("?")[0].endswith("/changes"):
             return self.give(404, {}, b"")

@@ -60,7 +60,9 @@ struct HostileVerdict {
         switch outcome.cursor {
         case .unchanged:
             // What a comparison found is looked at once more, and a doubtful list is followed by another comparison.
-            let doubts: JSON = ["owed": .null, "reconcile": .null, "comparedAt": .null, "gapAt": .null]
+            let doubts: JSON = [
+                "owed": .null, "reconcile": .null, "compared": .null, "comparedAt": .null, "gapAt": .null,
+            ]
             func positions(_ cursors: [JSON]) -> [JSON] { cursors.map { $0.setting(doubts) } }
             report.demand(
                 positions(after.cursors) == positions(before.cursors), "the cursor has moved: \(after.cursors)")

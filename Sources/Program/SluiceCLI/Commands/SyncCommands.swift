@@ -6,8 +6,8 @@ struct SyncCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Push what waits, then pull tables incrementally.",
         discussion: """
-            The pulls go under the name "sync". Without tables, the tables and named queries of the configuration are \
-            pulled.
+            Tables are pulled under the name "sync", named queries under their own. Without tables, those of the \
+            configuration are pulled.
             """)
 
     @Argument(help: "The tables.")
@@ -30,7 +30,7 @@ struct SyncCommand: OutcomeCommand {
             session in
             let context = session.context
             // An invalid name is refused before anything is sent.
-            for query in queries { _ = try context.table(query.query.table) }
+            for one in queries { _ = try context.table(one.query.table) }
             let push = try await SyncReport.push(in: context)
             var outcome = Outcome(json: ["push": push.json], text: [SyncReport.text(push)])
             try await SyncReport.add(push, to: &outcome, in: context)

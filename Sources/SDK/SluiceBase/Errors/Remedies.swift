@@ -27,7 +27,7 @@ extension SluiceError.Code {
         case .invalidQuery: "Correct the query at the place that the message names."
         case .unsupported: "Use another way for this on this wire or store; the message says which part is missing."
         case .invalidRecord: "Correct the record: its id, its shape, or the value that the message names."
-        case .invalidTable: "Use a name of letters, digits and underscores that does not begin with sluice_."
+        case .invalidTable: "Use another name: of letters, digits and underscores, and not one of the store's own."
         case .limitReached: "Call it again to go on, or raise the limit."
         case .removalsHeld: "Check the server's rows; allow the removal if they are right."
         case .recordExists: "Update the record, or insert it under another id."

@@ -48,7 +48,8 @@ package enum JSONEscape {
         return value
     }
 
-    /// Returns the text of a string's bytes as read by ``JSONTape``. Invalid Unicode becomes U+FFFD.
+    /// Returns the text of a string's bytes as read by ``JSONTape``. Invalid Unicode becomes U+FFFD, and of an unknown
+    /// escape the backslash is left out.
     package static func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         String(unsafeUninitializedCapacity: bytes.count) { decode(bytes, into: $0) }
     }
@@ -73,7 +74,7 @@ package enum JSONEscape {
             case UInt8(ascii: "n"): output[written] = 0x0A
             case UInt8(ascii: "r"): output[written] = 0x0D
             case UInt8(ascii: "t"): output[written] = 0x09
-            case UInt8(ascii: "u"):
+            case UInt8(ascii: "u") where codeUnit(bytes, at: index) != nil:
                 let high = UInt32(codeUnit(bytes, at: index) ?? 0xFFFD)
                 var scalar = high
                 if (0xD800...0xDBFF).contains(high), let low = codeUnit(bytes, at: index + 6),

@@ -1,3 +1,21 @@
+/// A part of a text that JSON does not have, and that leaves the ends of all other values clear.
+package struct JSONFault: Sendable {
+    package enum Kind: Sendable, CaseIterable {
+        /// A text or name that is not valid Unicode.
+        case unicode
+        /// A text or name with a control character that is not escaped, with an unknown escape, or a name with NUL.
+        case escape
+        /// A word or number of another language, such as `NaN`. It becomes null.
+        case word
+        /// A member name for the second time in its object.
+        case name
+    }
+
+    package let kind: Kind
+    /// The position of the word, or after the quote of the text or name.
+    package let start: UInt32
+}
+
 /// A JSON text read once: its tokens in source order, as offsets into the bytes.
 ///
 /// The tape has two consumers: ``JSON`` builds its tree from it, and a page's rows are bound into SQL statements
@@ -35,29 +53,28 @@ package struct JSONTape: Sendable {
     package init(
         _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth
     ) throws(JSON.ParseError) {
-        var none: [UInt32]?
-        try self.init(bytes, maximumValues: maximumValues, maximumDepth: maximumDepth, brokenTexts: &none)
+        var none: [JSONFault]?
+        try self.init(bytes, maximumValues: maximumValues, maximumDepth: maximumDepth, faults: &none)
     }
 
     /// Reads all of `bytes`.
     ///
-    /// - Parameter brokenTexts: nil for a strict reading. Otherwise a value beyond the nesting limit becomes one token
-    ///   of kind `deep`, and a text or name that is not valid Unicode is accepted: the position after its quote is
-    ///   added, in source order.
+    /// - Parameter faults: nil for a strict reading. Otherwise a value beyond the nesting limit becomes one token of kind
+    ///   `deep`, and the reading goes on after a ``JSONFault``, which is added.
     init(
         _ bytes: UnsafeBufferPointer<UInt8>, maximumValues: Int = .max, maximumDepth: Int = JSON.maximumDepth,
-        brokenTexts: inout [UInt32]?
+        faults: inout [JSONFault]?
     ) throws(JSON.ParseError) {
         guard bytes.count < Int(UInt32.max) else {
             throw JSON.ParseError(
                 reason: "text longer than 4 GiB", offset: 0, in: UnsafeBufferPointer(rebasing: bytes[..<0]))
         }
         var reader = JSONTapeReader(
-            bytes, maximumValues: maximumValues, maximumDepth: maximumDepth, isLenient: brokenTexts != nil)
+            bytes, maximumValues: maximumValues, maximumDepth: maximumDepth, isLenient: faults != nil)
         try reader.readDocument()
         tokens = reader.tokens
         deepest = reader.deepest
-        brokenTexts? += reader.brokenTexts
+        faults? += reader.faults
     }
 
     /// Returns the text of a string or key token.

@@ -5,8 +5,8 @@ struct JSONTapeReader {
     private let maximumDepth: Int
     private let isLenient: Bool
     private var position = 0
-    /// The start positions of texts that are not valid Unicode, in source order.
-    private(set) var brokenTexts: [UInt32] = []
+    /// The faults that were passed over, in source order.
+    private(set) var faults: [JSONFault] = []
     /// The deepest nesting so far; one more than the limit where deeper values were skipped.
     private(set) var deepest = 0
     var tokens = ContiguousArray<JSONTape.Token>()
@@ -71,7 +71,28 @@ struct JSONTapeReader {
         case UInt8(ascii: "f"): try readWord("false", kind: .bool, flag: false)
         case UInt8(ascii: "n"): try readWord("null", kind: .null, flag: false)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try readNumber()
-        default: throw failure("unexpected \(describe(byte))")
+        default: try readOther(failure("unexpected \(describe(byte))"))
+        }
+    }
+
+    /// Reads a word or number that JSON does not have, if the reading is lenient.
+    private mutating func readOther(_ failure: JSON.ParseError) throws(JSON.ParseError) {
+        var end = position
+        while end < bytes.count, Self.isOfWord(bytes[end]) { end += 1 }
+        guard isLenient, end > position, end < bytes.count else { throw failure }
+        faults.append(JSONFault(kind: .word, start: UInt32(position)))
+        append(.null, flag: false, length: end - position)
+    }
+
+    /// Whether the byte may be part of a word or number of another language.
+    @inline(__always)
+    static func isOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"):
+            true
+        default: false
         }
     }
 
@@ -174,7 +195,10 @@ struct JSONTapeReader {
             let key = tokens.count
             try readString(.key)
             if let repeated = names.insert(key, tokens, bytes) {
-                throw failure("repeated member name \"\(repeated)\"", at: Int(tokens[key].start) - 1)
+                guard isLenient else {
+                    throw failure("repeated member name \"\(repeated)\"", at: Int(tokens[key].start) - 1)
+                }
+                faults.append(JSONFault(kind: .name, start: tokens[key].start))
             }
             skipSpace()
             guard peek() == UInt8(ascii: ":") else { throw failure("expected “:” after a member name") }
@@ -200,10 +224,14 @@ struct JSONTapeReader {
         let length = word.utf8CodeUnitCount
         guard bytes.count - position >= length,
             UnsafeBufferPointer(rebasing: bytes[position..<position + length])
-                .elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: length))
-        else { throw failure("unknown word") }
+                .elementsEqual(UnsafeBufferPointer(start: word.utf8Start, count: length)),
+            !isLenient || !goesOn(at: position + length)
+        else { return try readOther(failure("unknown word")) }
         append(kind, flag: flag, length: length)
     }
+
+    /// Whether a word or number goes on there.
+    private func goesOn(at index: Int) -> Bool { index < bytes.count && Self.isOfWord(bytes[index]) }
 
     private mutating func append(_ kind: JSONTape.Kind, flag: Bool, length: Int) {
         tokens.append(
@@ -214,6 +242,17 @@ struct JSONTapeReader {
     }
 
     private mutating func readNumber() throws(JSON.ParseError) {
+        do throws(JSON.ParseError) {
+            let (end, isInexact) = try numberEnd()
+            if isLenient, goesOn(at: end) { return try readOther(failure("a number with letters", at: end)) }
+            append(.number, flag: isInexact, length: end - position)
+        } catch {
+            try readOther(error)
+        }
+    }
+
+    /// Finds the end of the number at the position.
+    private func numberEnd() throws(JSON.ParseError) -> (end: Int, isInexact: Bool) {
         var end = position
         var inexact = false
         func digits(from start: Int) -> Int {
@@ -242,13 +281,14 @@ struct JSONTapeReader {
             if exponent == start { throw failure("a number without an exponent after its “e”", at: start) }
             end = exponent
         }
-        append(.number, flag: inexact, length: end - position)
+        return (end, inexact)
     }
 
     private mutating func readString(_ kind: JSONTape.Kind) throws(JSON.ParseError) {
         let start = position + 1
         var index = start
-        var (escaped, isBroken) = (false, false)
+        var escaped = false
+        var fault: JSONFault.Kind?
         while true {
             index = JSONText.plainEnd(bytes, from: index)
             guard index < bytes.count else { throw failure("unexpected end of text in a string", at: bytes.count) }
@@ -256,22 +296,31 @@ struct JSONTapeReader {
             if byte == UInt8(ascii: "\"") { break }
             if byte == UInt8(ascii: "\\") {
                 escaped = true
-                guard let length = JSONEscape.length(bytes, at: index) ?? loneSurrogate(at: index, &isBroken) else {
+                if let length = JSONEscape.length(bytes, at: index) {
+                    if kind == .key, JSONEscape.isNull(bytes, at: index) {
+                        guard isLenient else { throw failure("a member name with a NUL character", at: index) }
+                        fault = .escape
+                    }
+                    index += length
+                } else if isLenient {
+                    let isHalf = JSONEscape.isSurrogate(bytes, at: index)
+                    fault = isHalf ? .unicode : .escape
+                    index += isHalf ? 6 : 1
+                } else {
                     throw failure("an escape that JSON does not have", at: index)
                 }
-                if kind == .key, JSONEscape.isNull(bytes, at: index) {
-                    throw failure("a member name with a NUL character", at: index)
-                }
-                index += length
             } else if byte >= 0x80 {
                 if let length = JSONText.scalarLength(bytes, at: index) {
                     index += length
                 } else if isLenient {
-                    isBroken = true
+                    fault = .unicode
                     index += 1
                 } else {
                     throw failure("invalid UTF-8", at: index)
                 }
+            } else if isLenient {
+                fault = .escape
+                index += 1
             } else {
                 throw failure("an unescaped control character in a string", at: index)
             }
@@ -279,14 +328,7 @@ struct JSONTapeReader {
         tokens.append(
             .init(
                 kind: kind, flag: escaped, start: UInt32(start), end: UInt32(index), next: UInt32(tokens.count + 1)))
-        if isBroken { brokenTexts.append(UInt32(start)) }
+        if let fault { faults.append(JSONFault(kind: fault, start: UInt32(start))) }
         position = index + 1
-    }
-
-    /// Returns the length of half a surrogate pair, if broken texts are accepted; nil for any other escape.
-    private func loneSurrogate(at index: Int, _ isBroken: inout Bool) -> Int? {
-        guard isLenient, JSONEscape.isSurrogate(bytes, at: index) else { return nil }
-        isBroken = true
-        return 6
     }
 }

@@ -181,12 +181,12 @@ extension RowPage {
         _ table: String?, _ allowsIntegerIDs: Bool, _ requiresIDs: Bool, _ setsAside: Bool, _ maximumValues: Int
     ) throws(SluiceError) -> RowPage {
         let tape: JSONTape
-        var brokenTexts: [UInt32]? = setsAside ? [] : nil
+        var faults: [JSONFault]? = setsAside ? [] : nil
         do throws(JSON.ParseError) {
             // A row is at most two levels down. A row that nests too deep is set aside.
             tape = try JSONTape(
                 buffer, maximumValues: maximumValues, maximumDepth: JSON.maximumDepth + (setsAside ? 2 : 0),
-                brokenTexts: &brokenTexts)
+                faults: &faults)
         } catch {
             throw SluiceError(
                 error.isTooLarge ? .tooLarge : .brokenProtocol,
@@ -196,7 +196,7 @@ extension RowPage {
         }
         var reader = RowPageReader(
             tape: tape, bytes: buffer, columns: columns, table: table, allowsIntegerIDs: allowsIntegerIDs,
-            requiresIDs: requiresIDs, setsAside: setsAside, brokenTexts: brokenTexts ?? [])
+            requiresIDs: requiresIDs, setsAside: setsAside, faults: faults ?? [])
         let parts = try reader.parts(shape)
         let rows = try reader.rows(in: parts.rows)
         return RowPage(

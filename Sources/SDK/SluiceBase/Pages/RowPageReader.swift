@@ -7,8 +7,8 @@ struct RowPageReader {
     private let allowsIntegerIDs: Bool
     private let requiresIDs: Bool
     private let setsAside: Bool
-    /// The start positions of texts that are not valid Unicode, in source order.
-    private let brokenTexts: [UInt32]
+    /// The faults that the tape's reader passed over, in source order.
+    private let faults: [JSONFault]
     /// The reasons against storing rows, by index.
     private(set) var problems: [Int: String] = [:]
     private let id: MemberName
@@ -20,9 +20,9 @@ struct RowPageReader {
 
     init(
         tape: JSONTape, bytes: UnsafeBufferPointer<UInt8>, columns: SystemColumns, table: String?,
-        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false, brokenTexts: [UInt32] = []
+        allowsIntegerIDs: Bool = false, requiresIDs: Bool = true, setsAside: Bool = false, faults: [JSONFault] = []
     ) {
-        self.brokenTexts = brokenTexts
+        self.faults = faults
         self.requiresIDs = requiresIDs
         self.setsAside = setsAside
         self.allowsIntegerIDs = allowsIntegerIDs
@@ -98,6 +98,15 @@ struct RowPageReader {
         return JSON.Number(valid: tape.bytes(token, in: bytes), hasFraction: token.flag).int
     }
 
+    private func flag(_ token: JSONTape.Token) -> Bool? {
+        switch token.kind {
+        case .bool: token.flag
+        case .number: integer(token).flatMap { JSON($0).flag }
+        case .string: JSON(tape.text(token, in: bytes)).flag
+        default: nil
+        }
+    }
+
     private func nextLink(_ name: String) throws(SluiceError) -> String? {
         guard let index = member(name) else { return nil }
         let token = tape.tokens[index]
@@ -110,11 +119,13 @@ struct RowPageReader {
     /// Returns the rows of the array with its token at `array`.
     mutating func rows(in array: Int) throws(SluiceError) -> [RowPage.Row] {
         let end = Int(tape.tokens[array].next)
-        guard let first = brokenTexts.first, let last = brokenTexts.last else {
+        guard let first = faults.first?.start, let last = faults.last?.start else {
             return try rows(from: array, to: end)
         }
         let list = tape.tokens[array]
-        guard list.start < first, last < list.end else { throw failure("The server's answer is no valid Unicode.") }
+        guard list.start < first, last < list.end else {
+            throw failure("The server's answer is not JSON outside its rows.")
+        }
         return try rows(from: array, to: end)
     }
 
@@ -136,19 +147,26 @@ struct RowPageReader {
         guard object.kind == .object else { return try unfit(row, number, "is not an object") }
         var idKind: JSONTape.Kind?
         var problem: String?
+        let fault = fault(in: object)
         var key = index + 1
         while key < Int(object.next) {
             let name = tape.tokens[key]
             let value = tape.tokens[key + 1]
             if id.matches(name, bytes) {
+                // Of two ids neither is the row's.
+                let isClear = idKind == nil && (fault == nil || self.fault(in: value) == nil)
                 idKind = value.kind
-                if value.kind == .string, !isBroken(value) { row.id = .string(tape.text(value, in: bytes)) }
-                if value.kind == .number, allowsIntegerIDs { row.id = integer(value).map { .integer($0) } ?? "" }
+                row.id = ""
+                if value.kind == .string, isClear { row.id = .string(tape.text(value, in: bytes)) }
+                if value.kind == .number, isClear, allowsIntegerIDs {
+                    row.id = integer(value).map { .integer($0) } ?? ""
+                }
             } else if version.matches(name, bytes) {
                 if value.kind == .string { row.version = tape.text(value, in: bytes) }
                 if value.kind != .string, value.kind != .null { problem = "has a “\(version.text)” that is not text" }
             } else if updatedAt.matches(name, bytes) {
-                if value.kind == .string { row.updatedAt = tape.text(value, in: bytes) }
+                let isRepeated = row.updatedAt != nil
+                row.updatedAt = value.kind == .string && !isRepeated ? tape.text(value, in: bytes) : nil
                 if value.kind != .string, value.kind != .null {
                     problem = "has an “\(updatedAt.text)” that is not text"
                 } else if setsAside, let time = row.updatedAt, Timestamp(time) == nil {
@@ -156,8 +174,9 @@ struct RowPageReader {
                     problem = "has an “\(updatedAt.text)” that is no time"
                 }
             } else if deleted.matches(name, bytes) {
-                row.isDeleted = value.kind == .bool && value.flag
-                if value.kind != .bool, value.kind != .null {
+                let isDeleted = flag(value)
+                row.isDeleted = isDeleted == true
+                if isDeleted == nil, value.kind != .null {
                     problem = "has a “\(deleted.text)” that is neither true nor false"
                 }
             } else if removed.matches(name, bytes) {
@@ -165,9 +184,7 @@ struct RowPageReader {
             }
             key = Int(name.next)
         }
-        if !brokenTexts.isEmpty, isBroken(object) {
-            return try unfit(row, number, "has a text that is no valid Unicode, such as half of an emoji")
-        }
+        if let fault { return try unfit(row, number, Self.reason(fault.kind)) }
         if !row.id.isEmpty || !requiresIDs {
             if setsAside, tape.deepest > JSON.maximumDepth, nests(index, deeperThan: JSON.maximumDepth) {
                 problem = "nests deeper than \(JSON.maximumDepth) levels"
@@ -185,15 +202,24 @@ struct RowPageReader {
         }
     }
 
-    /// Returns whether the value is, or holds, a text that is not valid Unicode.
-    private func isBroken(_ value: JSONTape.Token) -> Bool {
-        // A binary search: a hostile page may have as many such texts as rows.
-        var (low, high) = (0, brokenTexts.count)
+    /// Returns the first fault of the value.
+    private func fault(in value: JSONTape.Token) -> JSONFault? {
+        // A binary search: a hostile page may have as many faults as rows.
+        var (low, high) = (0, faults.count)
         while low < high {
             let middle = (low + high) / 2
-            if brokenTexts[middle] < value.start { low = middle + 1 } else { high = middle }
+            if faults[middle].start < value.start { low = middle + 1 } else { high = middle }
         }
-        return low < brokenTexts.count && brokenTexts[low] <= value.end
+        return low < faults.count && faults[low].start <= value.end ? faults[low] : nil
+    }
+
+    private static func reason(_ fault: JSONFault.Kind) -> String {
+        switch fault {
+        case .unicode: "has a text that is no valid Unicode, such as half of an emoji"
+        case .escape: "has a text that JSON does not allow, such as one with a line break that is not escaped"
+        case .word: "has a value that JSON does not have, such as NaN"
+        case .name: "has a member name twice"
+        }
     }
 
     /// Returns whether the value at that index of the tape has more levels than that.
@@ -257,6 +283,19 @@ struct RowPageReader {
 
     private func failure(_ message: String) -> SluiceError {
         SluiceError(.brokenProtocol, message, table: table)
+    }
+}
+
+extension JSON {
+    /// The meaning of the value as a flag, in the forms of servers that hand on what their databases hold: true, 1, "1"
+    /// and "true", and their opposites; nil for any other value.
+    package var flag: Bool? {
+        if let bool { return bool }
+        return switch string?.lowercased() ?? int.map(String.init) {
+        case "1", "true": true
+        case "0", "false": false
+        default: nil
+        }
     }
 }
 

@@ -40,7 +40,7 @@ struct DeltaRead {
         var rows: [JSON] = []
         /// Whether the page reported a change that could not be resolved here.
         var hasGap = false
-        /// Whether it contains marks: see ``BrokenTexts``.
+        /// Whether it contains marks: see ``MarkedFaults``.
         var isMarked = false
     }
 

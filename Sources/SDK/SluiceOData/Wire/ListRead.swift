@@ -179,7 +179,7 @@ struct ListRead {
         do throws(JSON.ParseError) {
             return (try response.body.json, false)
         } catch {
-            if let marked = BrokenTexts.marked(response.body.bytes),
+            if let marked = MarkedFaults.marked(response.body.bytes),
                 let document = try? MessageBody(bytes: marked, maximumValues: response.body.maximumValues).json
             {
                 return (document, true)

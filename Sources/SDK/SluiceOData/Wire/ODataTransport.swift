@@ -74,10 +74,10 @@ final class ODataTransport: RecordNaming {
 
     /// Returns an answer with a page of rows.
     ///
-    /// - Parameter isMarked: whether it contains marks for the page's reader: see ``BrokenTexts``.
+    /// - Parameter isMarked: whether it contains marks for the page's reader: see ``MarkedFaults``.
     static func response(_ status: Int, page: JSON, like service: SyncResponse?, isMarked: Bool) -> SyncResponse {
         var response = Self.response(status, page, like: service)
-        if isMarked { response.body = MessageBody(bytes: BrokenTexts.page(page)) }
+        if isMarked { response.body = MessageBody(bytes: MarkedFaults.page(page)) }
         return response
     }
 

@@ -9,7 +9,7 @@ struct SetPage {
     var deltaLink: String?
     /// The number of all matching rows, which v2 writes as a text.
     var count: Int64?
-    /// Whether there are marks in the place of texts: see ``BrokenTexts``.
+    /// Whether there are marks in the place of faults: see ``MarkedFaults``.
     var isMarked = false
 
     /// - Throws: ``SluiceError`` of code `brokenProtocol` for an answer without rows, and of code `serverFailure` for

@@ -24,11 +24,9 @@ struct RecordCatalog {
         let current = try connection.integer("PRAGMA schema_version")
         if version == current { return }
         tables = [:]
-        for row in try connection.run("SELECT name, storage, columns, indexes FROM sluice_schema") {
-            guard case .text(let name) = row[0], case .text(let storage) = row[1], case .text(let columns) = row[2],
-                case .text(let indexes) = row[3]
-            else { throw SluiceError(.storeCorrupt, "the store's list of tables is damaged") }
-            tables[ExactName(name)] = RecordTable(try Self.schema(name, columns, indexes), storage: storage)
+        for row in try Self.rows(connection) {
+            let table = try Self.table(row)
+            tables[ExactName(table.schema.name)] = table
         }
         version = current
     }
@@ -39,16 +37,26 @@ struct RecordCatalog {
     mutating func refreshReadable(_ connection: SQLiteConnection) throws -> Bool {
         (tables, version) = ([:], nil)
         var isWhole = true
-        for row in try connection.run("SELECT name, storage, columns, indexes FROM sluice_schema") {
-            if case .text(let name) = row[0], case .text(let storage) = row[1], case .text(let columns) = row[2],
-                case .text(let indexes) = row[3], let schema = try? Self.schema(name, columns, indexes)
-            {
-                tables[ExactName(name)] = RecordTable(schema, storage: storage)
+        for row in try Self.rows(connection) {
+            if let table = try? Self.table(row) {
+                tables[ExactName(table.schema.name)] = table
             } else {
                 isWhole = false
             }
         }
         return isWhole
+    }
+
+    private static func rows(_ connection: SQLiteConnection) throws -> [[SQLValue]] {
+        try connection.run("SELECT name, storage, columns, indexes FROM sluice_schema")
+    }
+
+    /// Returns the table that a row of the list declares.
+    private static func table(_ row: [SQLValue]) throws -> RecordTable {
+        guard case .text(let name) = row[0], case .text(let storage) = row[1], case .text(let columns) = row[2],
+            case .text(let indexes) = row[3]
+        else { throw SluiceError(.storeCorrupt, "the store's list of tables is damaged") }
+        return RecordTable(try schema(name, columns, indexes), storage: storage)
     }
 
     /// Invalidates the copy, which may hold changes of a transaction that was rolled back.

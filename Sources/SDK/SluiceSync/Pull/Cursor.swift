@@ -46,8 +46,8 @@ package struct Cursor: Sendable, Hashable {
     /// Whether rows that have left the query may still be held although no page will report them: a reconcile has to
     /// find them.
     package var needsReconcile = false
-    /// The time of the last answer that could not report all changes; nil for none, or if a reconcile has followed that
-    /// a replica with the same lag could not have answered.
+    /// The time of the last answer that could not report all changes, or of a list that missed rows; nil for none, or if
+    /// a reconcile has followed that a copy with the same lag could not have answered.
     var gapAt: Timestamp?
     /// Whether the query held all rows of the table before it was changed.
     var heldAll = false
@@ -59,9 +59,11 @@ package struct Cursor: Sendable, Hashable {
     /// reported this once and will not again. Each is requested by its id at the end of the first pull without waiting
     /// changes of it. Rows that were removed without a tombstone are requested once more by a pull that brings rows.
     private(set) var toRecheck: [RecordID] = []
-    /// The time of the last comparison that changed rows here; nil if they were rechecked so much later that no copy of
-    /// the data which answered the comparison can have answered that, too.
-    var comparedAt: Timestamp?
+    /// Rows that a comparison has brought or removed. They are rechecked once more when no copy of the data that lags and
+    /// answered the comparison can answer that, too.
+    private(set) var compared: [RecordID] = []
+    /// The time of the last such comparison.
+    private var comparedAt: Timestamp?
 
     init(owner: Owner, query: String, position: CursorPosition?, key: Int64 = 0) {
         self.owner = owner
@@ -74,6 +76,27 @@ package struct Cursor: Sendable, Hashable {
     mutating func recheckLater(_ ids: some Sequence<RecordID>) {
         var known = Set(toRecheck)
         for id in ids where known.insert(id).inserted { toRecheck.append(id) }
+    }
+
+    /// Notes the rows that a comparison has changed.
+    mutating func recheckCompared(_ ids: some Sequence<RecordID>, at now: Timestamp) {
+        var known = Set(compared)
+        for id in ids where compared.count < Self.mostCompared && known.insert(id).inserted { compared.append(id) }
+        if !compared.isEmpty { comparedAt = now }
+    }
+
+    private static let mostCompared = 10_000
+
+    /// Adds the compared rows to those to recheck once their time has come.
+    mutating func takeCompared(at now: Timestamp) {
+        guard let comparedAt, !ReplacedVersions.isWithinLag(comparedAt, of: now) else { return }
+        recheckLater(compared)
+        (compared, self.comparedAt) = ([], nil)
+    }
+
+    /// Whether a comparison has to follow at that time.
+    func needsComparison(at now: Timestamp) -> Bool {
+        needsReconcile || gapAt.map { !ReplacedVersions.isWithinLag($0, of: now) } ?? false
     }
 
     /// Removes and returns the rows to recheck.
@@ -127,10 +150,13 @@ extension Cursor {
             "pulledAt": pulledAt.map { JSON($0.description) } ?? .null,
         ]
         // Few cursors have these, so they are no columns.
-        let times = [("gapAt", gapAt), ("comparedAt", comparedAt)] as [(PropertyName, Timestamp?)]
-        return times.reduce(record) { record, time in
-            time.1.map { record.setting(JSON(members: [(time.0, JSON($0.description))])) } ?? record
+        var whole = record
+        if let gapAt { whole["gapAt"] = JSON(gapAt.description) }
+        if let comparedAt {
+            whole["comparedAt"] = JSON(comparedAt.description)
+            whole["compared"] = JSON(compared.map { JSON($0) })
         }
+        return whole
     }
 
     package init?(record: JSON) {
@@ -152,6 +178,7 @@ extension Cursor {
         needsReconcile = record["reconcile"]?.bool ?? false
         gapAt = record["gapAt"]?.string.flatMap { Timestamp($0) }
         comparedAt = record["comparedAt"]?.string.flatMap { Timestamp($0) }
+        compared = record["compared"]?.elements?.compactMap(\.textID) ?? []
         heldAll = record["heldAll"]?.bool ?? false
         pulls = record["pulls"]?.int ?? 0
         pulledAt = record["pulledAt"]?.string.flatMap { Timestamp($0) }

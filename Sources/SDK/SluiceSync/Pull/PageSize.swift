@@ -54,8 +54,7 @@ struct PageSize: Sendable, Hashable {
         let hasComeSmaller = 0 < filled && filled < asked
         if brought >= asked { brought = 0 }
         switch error.code {
-        case .tooLarge where error.mayBeOfPage:
-            shrink(to: max(brought, asked / 2), from: asked)
+        case .tooLarge where error.mayBeOfPage: shrink(to: max(brought, asked / 2), from: asked)
         // A number that the server has accepted before is not the reason of a refusal.
         case .rejected where [400, 422].contains(error.status) && asked > came:
             shrink(to: max(came, asked / 10), from: asked)

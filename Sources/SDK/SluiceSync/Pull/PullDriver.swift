@@ -240,10 +240,12 @@ struct PullDriver: Sendable {
     /// Counts the pull, then reconciles if that is due, or rechecks the rows that the query may have lost.
     private mutating func endNamed() async throws {
         guard var cursor else { return }
-        cursor.pulledAt = options.environment.now()
+        let now = options.environment.now()
+        cursor.pulledAt = now
+        cursor.takeCompared(at: now)
         let every = options.pull.reconcileEvery ?? client.dialect.reconcileEvery
         if every != nil { cursor.pulls += 1 }
-        let isDue = cursor.needsReconcile || every.map { cursor.pulls >= Int64($0) } ?? false
+        let isDue = cursor.needsComparison(at: now) || every.map { cursor.pulls >= Int64($0) } ?? false
         if isDue || !cursor.toRecheck.isEmpty {
             try await restartOthers()
             var reconcile = ReconcileDriver(exchange: exchange, query: query, cursor: cursor, removals: removals)

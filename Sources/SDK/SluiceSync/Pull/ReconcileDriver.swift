@@ -31,8 +31,9 @@ struct ReconcileDriver: Sendable {
 
     mutating func run() async throws -> ReconcileResult {
         let table = table
-        // A replica that lags may answer the comparison as it did the page, so the next pull compares once more.
-        let isEarly = cursor.gapAt.map { ReplacedVersions.isWithinLag($0, of: environment.now()) } ?? false
+        // A copy that lags may answer the comparison as it did the page, so another one follows later.
+        let now = environment.now()
+        if let gap = cursor.gapAt, !ReplacedVersions.isWithinLag(gap, of: now) { cursor.gapAt = nil }
         (mark, pending) = try await exchange.store.read { reader in
             (try ChangeStamps.mark(of: table, in: reader), try QueueReader(reader).recordIDs(in: table))
         }
@@ -46,8 +47,7 @@ struct ReconcileDriver: Sendable {
         let late = try await behindChanges(difference, held)
         // After a restart the server does not report which of these rows left before.
         let holdsNone = held.ids.isEmpty && difference.wanted.isEmpty && pending.isEmpty
-        cursor.needsReconcile = isEarly || cursor.position == nil && !holdsNone
-        if !isEarly { cursor.gapAt = nil }
+        cursor.needsReconcile = cursor.position == nil && !holdsNone
         cursor.heldAll = false
         cursor.pulls = 0
         // The list has shown what became of them, unless nothing was listed at all.
@@ -56,10 +56,8 @@ struct ReconcileDriver: Sendable {
         cursor.recheckLater(late.lost)
         // Sorted, so that the order depends on the rows alone.
         try await bring((difference.wanted + late.old).sorted())
-        // A copy of the data that lags may have answered list and reads alike. What is done about it now, and cannot be
-        // told from that, is looked at once more.
-        cursor.recheckLater(difference.wanted.prefix(Self.mostRemembered))
-        if difference.wanted.count + difference.missing.count > 0 { cursor.comparedAt = environment.now() }
+        // A copy that lags may have answered list and reads alike.
+        cursor.recheckCompared(difference.wanted + difference.missing, at: environment.now())
         try await letGo(difference.missing, held.versions, isListed: true)
         return result
     }
@@ -86,8 +84,6 @@ struct ReconcileDriver: Sendable {
         }
         mark = now
         let free = cursor.takeRechecks(Set(waiting.keys))
-        let isEarly = cursor.comparedAt.map { ReplacedVersions.isWithinLag($0, of: moment) } ?? false
-        if isEarly { cursor.recheckLater(free) } else { cursor.comparedAt = nil }
         let held = free.filter { here[$0] != nil }
         // A row deleted here a moment ago is in a list that lags. If it still is later, the server has it again.
         let deleted = free.filter { here[$0] == nil && passed[$0] != nil }
@@ -169,8 +165,8 @@ struct ReconcileDriver: Sendable {
     ///
     /// - Parameters:
     ///   - versions: the rows' versions when the reconcile began.
-    ///   - isListed: whether a list has missed the rows. If the second read finds one, the list came from a replica that
-    ///     lags, and may have missed rows that are not here: the next pull compares once more.
+    ///   - isListed: whether a list has missed the rows. If the second read finds one, the list came from a copy that lags,
+    ///     and may have missed rows that are not here: another comparison follows later.
     private mutating func letGo(
         _ ids: [RecordID], _ versions: [RecordID: String?], isListed: Bool = false
     ) async throws {
@@ -181,7 +177,7 @@ struct ReconcileDriver: Sendable {
             result.removed += outcome.deleted
             removals.removed += outcome.deleted
             gone = ids.filter { !outcome.found.contains($0) }
-            if isListed, gone.count < ids.count { cursor.needsReconcile = true }
+            if isListed, gone.count < ids.count { cursor.gapAt = environment.now() }
         }
         let (table, held, mark, removals) = (table, cursor, mark, removals)
         let (version, system) = (dialect.columns.version, dialect.pushColumns.system)

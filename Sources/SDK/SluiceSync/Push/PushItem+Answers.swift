@@ -61,13 +61,17 @@ extension PushItem {
         guard operation.kind == .update || operation.kind == .delete, let base, isUnmoved(mirror, columns) else {
             return nil
         }
-        let values = base.without(localOnly).members ?? []
-        let newer = values.filter { name, value in
-            mirror[name] != nil
-                && !columns.holds(mirror, JSON(members: [(name, value)]), [name: Set(WrittenForm.allCases)])
-        }
+        let newer = newer(in: mirror, than: base.without(localOnly), columns)
         if newer.isEmpty { return nil }
         return newer.reduce(into: base) { record, member in record[member.name] = mirror[member.name] }
+    }
+
+    /// Returns the properties of the base that the server's record has with another value.
+    func newer(in record: JSON, than base: JSON, _ columns: PushColumns) -> [(name: PropertyName, value: JSON)] {
+        (base.members ?? []).filter { name, value in
+            record[name] != nil
+                && !columns.holds(record, JSON(members: [(name, value)]), [name: Set(WrittenForm.allCases)])
+        }
     }
 
     /// Whether the change sets a property to another value than the server's newer one, or deletes the record.

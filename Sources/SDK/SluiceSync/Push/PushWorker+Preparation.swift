@@ -29,18 +29,18 @@ extension PushWorker {
             partialLists.note(table, listed: listed, byID: found)
             return found.without(options.localOnly.columns[table])
         } catch let error as SluiceError where !error.isEndOfPush {
-            let mayPass = error.code == .serverFailure && error.status != 501
-            if mayPass, item.operation.failure == nil { throw error }
+            if error.mayPass, item.operation.failure == nil { throw error }
             return listed
         }
     }
 
     /// Whether the operation goes as it is, without a look at the server.
     func needsNothing(_ item: PushItem) -> Bool {
-        switch item.operation.kind {
+        let isKnown = item.base != nil && item.rewritten == nil && !mayHideVersion(item)
+        return switch item.operation.kind {
         case .insert: naming == nil
-        case .update: item.base != nil && item.rewritten == nil && (!columns.replaces || !item.operation.sent.isEmpty)
-        case .delete: item.base != nil && item.rewritten == nil
+        case .update: isKnown && (!columns.replaces || !item.operation.sent.isEmpty)
+        case .delete: isKnown
         case .undelete: false
         }
     }
@@ -66,8 +66,12 @@ extension PushWorker {
         }
         switch operation.kind {
         case .insert: return try await named(item)
-        case .update where item.base != nil: return try await whole(item)
-        case .update, .delete: if item.base != nil { return .item(item) }
+        case .update, .delete:
+            if mayHideVersion(item), let base = item.base, let version = try await hiddenVersion(of: item, base) {
+                return version
+            }
+            if operation.kind == .update, item.base != nil { return try await whole(item) }
+            if item.base != nil { return .item(item) }
         case .undelete: if version(item.base) != nil, !mayBePart(item) { return .item(item) }
         }
         let isPut = operation.kind == .undelete && client.dialect.undelete == .put
@@ -97,6 +101,43 @@ extension PushWorker {
         return .item(item)
     }
 
+    /// Whether the server may have a version of the record that its lists do not show.
+    private func mayHideVersion(_ item: PushItem) -> Bool {
+        guard client.dialect.adapter == nil, item.operation.sent.isEmpty, let base = item.base else { return false }
+        return base[columns.version]?.string == nil && partialLists.hasVersions(item.operation.table) != false
+    }
+
+    /// Gives a change that was made on a record without a version the one that the server has in the `ETag` field of the
+    /// record by its id. A record with other values was changed by another user, which is a conflict.
+    ///
+    /// - Returns: nil where the record by its id has no version either, or is not shown.
+    private func hiddenVersion(of item: PushItem, _ base: JSON) async throws -> Preparation? {
+        let (table, id) = (item.operation.table, item.operation.recordID)
+        let found: JSON?
+        do {
+            found = try await lookup(table, id).record
+        } catch let error as SluiceError where !error.isEndOfPush {
+            // Not every server answers by id, but a failure may pass: the change waits once.
+            if error.mayPass, item.operation.failure == nil { throw error }
+            return nil
+        }
+        guard let record = found?.without(options.localOnly.columns[table]) else { return nil }
+        let hasVersion = record[columns.version]?.string != nil
+        partialLists.note(table, hasVersions: hasVersion)
+        if !hasVersion { return nil }
+        if item.newer(in: record, than: base, columns).isEmpty, !columns.isDeleted(record) {
+            return try await grounded(item, on: record)
+        }
+        if item.operation.failure == nil, let listed = try await listed(item),
+            item.newer(in: listed, than: base, columns).isEmpty, !columns.isDeleted(listed)
+        {
+            throw SluiceError(
+                .serverFailure, "the server's list and the record by its id differ; a copy of its data may lag",
+                table: table, recordID: id)
+        }
+        return .answer(item, .madeOnAnother(record))
+    }
+
     /// Rebases an update that replaces the record onto the server's own record, if the local one may be another: hooks
     /// changed it, or the server's lists leave properties out (``PartialLists``). After its first send it is based on
     /// the server's own.
@@ -116,8 +157,7 @@ extension PushWorker {
             found = try await lookup(table, id).record
         } catch let error as SluiceError where known == nil && !error.isEndOfPush {
             // Not every server answers by id, but a failure may pass: the update waits once.
-            let mayPass = error.code == .serverFailure && error.status != 501
-            if mayPass, item.operation.failure == nil { throw error }
+            if error.mayPass, item.operation.failure == nil { throw error }
             return .item(item)
         }
         guard let record = found?.without(options.localOnly.columns[table]) else {
@@ -206,6 +246,11 @@ extension PushWorker {
     }
 }
 
+extension SluiceError {
+    /// Whether the failure of a read may pass, unlike the answer of a server that does not have the route.
+    fileprivate var mayPass: Bool { code == .serverFailure && status != 501 }
+}
+
 extension PushAnswer {
     /// Returns the refusal of a change that was not made on the server's record.
     fileprivate static func madeOnAnother(_ record: JSON) -> PushAnswer {
@@ -213,12 +258,14 @@ extension PushAnswer {
     }
 }
 
-/// The tables whose lists show less of a record than the record by its id does: without some properties, with null in
-/// their place, or with a part of a text. An update that replaces such a listed record would remove what the list left out.
-/// They are kept for the context's life.
+/// The tables whose lists show less of a record than the record by its id does: without its version, without some
+/// properties, with null in their place, or with a part of a text. An update that replaces such a listed record would
+/// remove what the list left out. They are kept for the context's life.
 final class PartialLists: Sendable {
     private struct Table {
-        var isPartial = false
+        var isPartial: Bool?
+        /// Whether records by their ids have versions.
+        var hasVersions: Bool?
         /// The properties that compared records had, without those that one of them lacked in both forms.
         var names: Set<PropertyName> = []
         var lacked: Set<PropertyName> = []
@@ -228,6 +275,14 @@ final class PartialLists: Sendable {
 
     /// Returns whether the table's lists are partial; nil if no record was compared yet.
     func isPartial(_ table: String) -> Bool? { known.withLock { $0[ExactName(table)]?.isPartial } }
+
+    /// Returns whether records of the table have versions by their ids that its lists lack; nil if none was asked for.
+    func hasVersions(_ table: String) -> Bool? { known.withLock { $0[ExactName(table)]?.hasVersions } }
+
+    /// Notes whether a record by its id has a version that its list lacked.
+    func note(_ table: String, hasVersions: Bool) {
+        known.withLock { $0[ExactName(table), default: Table()].hasVersions = hasVersions }
+    }
 
     /// Whether the listed record has all properties of the compared ones. A property that it lacks may be left out by
     /// the list, unless a comparison has shown that rows lack it themselves.
@@ -243,6 +298,7 @@ final class PartialLists: Sendable {
         let held = (record.members ?? []).filter { !$0.value.isNull }
         known.withLock { known in
             var noted = known[ExactName(table)] ?? Table()
+            noted.isPartial = noted.isPartial ?? false
             if held.contains(where: { listed[$0.name] != $0.value }) { noted.isPartial = true }
             noted.lacked.formUnion(noted.names.subtracting(held.map(\.name)).subtracting(listed.names))
             noted.names.formUnion(held.map(\.name))

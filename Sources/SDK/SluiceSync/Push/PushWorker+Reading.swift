@@ -20,8 +20,11 @@ extension PushWorker {
             try await refuseOld(page.rows[index], of: item, requestedAt)
             var record = page.record(at: index)
             // Some lists omit the records' versions.
-            if record[version]?.string == nil, item.base?[version]?.string != nil {
-                let found = try await lookup(table, id)
+            if record[version]?.string == nil,
+                item.base?[version]?.string != nil || partialLists.hasVersions(table) == true
+            {
+                let isUndelete = item.operation.kind == .undelete
+                let found = try await lookup(table, id, includeDeleted: isUndelete)
                 record = found.record ?? record
                 answeredBy += found.answeredBy
             }

@@ -66,7 +66,7 @@ package struct PushColumns: Sendable, Hashable {
     }
 
     func id(_ record: JSON) -> RecordID? { record[names.id]?.textID }
-    func isDeleted(_ record: JSON) -> Bool { record[names.deleted]?.bool == true }
+    func isDeleted(_ record: JSON) -> Bool { record[names.deleted]?.flag == true }
 
     /// Whether the one record has no later time than the other, as after a restore of the server from a backup.
     func isNoLater(_ record: JSON, than other: JSON?) -> Bool {

@@ -21,7 +21,7 @@ import Testing
             RawServer.answer("200 OK", "<html>Welcome to the hotel</html>", type: "text/html"),
             RawServer.answer("200 OK", "not json"), RawServer.answer("200 OK", #"[{"id":"1","text":"a""#),
             RawServer.answer("200 OK", #"[{"text":"a row without an id"}]"#), RawServer.answer("200 OK", ""),
-            RawServer.answer("200 OK", #"[{"id":"1"},{"id":"1","a":1,"a":2}]"#),
+            RawServer.answer("200 OK", #"{"items":[{"id":"1"}],"a":1,"a":2}"#),
             RawServer.answer("500 Internal Server Error", "{}"),
         ])
     func pull(_ answer: String) async throws {

@@ -74,10 +74,10 @@ struct RowPageTests {
         #expect(page.rows[0].isDeleted)
     }
 
-    @Test("a version or time that is not text is none, and only true deletes")
+    @Test("a version or time that is not text is none, and only a form of true deletes")
     func otherTypes() throws {
         let page = try page(
-            #"[{"id": "a", "version": 5, "updatedAt": null, "deleted": 1}, {"id": "b", "deleted": "true"}]"#)
+            #"[{"id": "a", "version": 5, "updatedAt": null, "deleted": 2}, {"id": "b", "deleted": "yes"}]"#)
         #expect(page.rows.allSatisfy { $0.version == nil && $0.updatedAt == nil && !$0.isDeleted })
     }
 

@@ -1,7 +1,8 @@
 internal import SluiceCore
 
 extension HostileCase {
-    /// Bodies that are not the JSON they should be. Nothing is mended, and nothing of them is stored.
+    /// Bodies that are not the JSON they should be. Nothing is mended, and nothing of them is stored; a row whose ends are
+    /// clear is set aside by itself.
     static var json: [HostileCase] { texts + encodings + nesting + repeatedNames + shapes + fine + ofChanges }
 
     private static func body(_ name: String, _ text: String, _ outcome: HostileOutcome = .fails(.brokenProtocol))
@@ -20,6 +21,9 @@ extension HostileCase {
     private static let row = HostileRows.row("x")
     private static func with(_ more: String) -> String { HostileRows.page([HostileRows.row("x", more)]) }
 
+    /// The outcome where the row is set aside by itself.
+    private static let aside = HostileOutcome.brings(["a", "b"], cursor: .at(HostileRows.time))
+
     private static var texts: [HostileCase] {
         [
             body("no JSON", "it works"), body("a web page", "<!DOCTYPE html><html><body>Log in</body></html>"),
@@ -29,13 +33,13 @@ extension HostileCase {
             body("more after it", HostileRows.one + "x"), body("two documents", HostileRows.one + HostileRows.one),
             body("a comma after the last row", "[\(row),]"), body("two commas", "[\(row),,\(row)]"),
             body("comments", "/* */ \(HostileRows.one) // "), body("single quotes", "[{'id':'x'}]"),
-            body("a name without quotes", "[{id:\"x\"}]"), body("NaN", with("\"n\":NaN")),
-            body("Infinity", with("\"n\":-Infinity")), body("undefined", with("\"n\":undefined")),
-            body("a word in capitals", with("\"n\":TRUE")), body("a leading zero", with("\"n\":007")),
-            body("a plus", with("\"n\":+7")), body("a point without digits", with("\"n\":7.")),
-            body("a number in hexadecimal", with("\"n\":0x7")),
-            body("a line break within a text", with("\"n\":\"a\nb\"")),
-            body("an unknown escape", with(#""n":"\x41""#)),
+            body("a name without quotes", "[{id:\"x\"}]"), body("NaN", with("\"n\":NaN"), aside),
+            body("Infinity", with("\"n\":-Infinity"), aside), body("undefined", with("\"n\":undefined"), aside),
+            body("a word in capitals", with("\"n\":TRUE"), aside), body("a leading zero", with("\"n\":007"), aside),
+            body("a plus", with("\"n\":+7"), aside), body("a point without digits", with("\"n\":7."), aside),
+            body("a number in hexadecimal", with("\"n\":0x7"), aside),
+            body("a line break within a text", with("\"n\":\"a\nb\""), aside),
+            body("an unknown escape", with(#""n":"\x41""#), aside),
             body("a guard before the JSON", ")]}',\n" + HostileRows.one),
             body("JSON lines", "\(row)\n\(row)"), body("a callback", "callback(\(HostileRows.one))"),
         ]
@@ -46,8 +50,6 @@ extension HostileCase {
             Array(#"[{"id":"x","version":"1","updatedAt":"\#(HostileRows.time)","n":""#.utf8) + bytes
                 + Array("\"}]".utf8)
         }
-        // A row whose text is none is set aside by itself.
-        let aside = HostileOutcome.brings(["a", "b"], cursor: .at(HostileRows.time))
         return [
             body("a byte order mark", "\u{FEFF}" + HostileRows.one, HostileRows.brought),
             body("UTF-16", bytes: Array(HostileRows.one.utf16).flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }),
@@ -59,11 +61,12 @@ extension HostileCase {
             body("an overlong slash", bytes: text([0xC0, 0xAF]), aside),
             body("a surrogate in UTF-8", bytes: text([0xED, 0xA0, 0x80]), aside),
             body("a letter beyond Unicode", bytes: text([0xF4, 0x90, 0x80, 0x80]), aside),
-            body("a NUL byte in a text", bytes: text([0])), body("a NUL byte after it", bytes: Array("[]".utf8) + [0]),
+            body("a NUL byte in a text", bytes: text([0]), aside),
+            body("a NUL byte after it", bytes: Array("[]".utf8) + [0]),
             body("half a surrogate pair", with(#""n":"\ud800""#), aside),
             body("a surrogate pair the wrong way round", with(#""n":"\udc00\ud800""#), aside),
             body("half a surrogate pair in a name", with(#""\ud800":1"#), aside),
-            body("NUL in a name", with(#""a\u0000b":1"#)),
+            body("NUL in a name", with(#""a\u0000b":1"#), aside),
         ]
     }
 
@@ -92,14 +95,17 @@ extension HostileCase {
     private static var repeatedNames: [HostileCase] {
         ["id": "\"y\"", "version": "\"8\"", "deleted": "true", "updatedAt": "\"9999-01-01T00:00:00Z\"", "text": "1"]
             .sorted { $0.key < $1.key }.map { name, value in
-                body("the name “\(name)” twice", with("\"deleted\":false,\"\(name)\":\(value)"))
+                // Of two times neither is the row's.
+                body(
+                    "the name “\(name)” twice", with("\"deleted\":false,\"\(name)\":\(value)"),
+                    name == "updatedAt" ? .brings(["a", "b"], cursor: .at("2023-11-14T22:12:50.000Z")) : aside)
             } + [
-                body("a name twice, once with an escape", with(#""n":1,"\u006e":2"#)),
-                body("a name twice within a value", with(#""n":{"a":1,"a":2}"#)),
+                body("a name twice, once with an escape", with(#""n":1,"\u006e":2"#), aside),
+                body("a name twice within a value", with(#""n":{"a":1,"a":2}"#), aside),
                 body("rows twice", #"{"items":[],"items":\#(HostileRows.one)}"#),
                 body(
                     "a name twice among 1000",
-                    with((0..<1000).map { "\"n\($0)\":1" }.joined(separator: ",") + ",\"n7\":2")),
+                    with((0..<1000).map { "\"n\($0)\":1" }.joined(separator: ",") + ",\"n7\":2"), aside),
             ]
     }
 

@@ -55,7 +55,7 @@ extension HostileCase {
                 .answer(403, [("Location", "/login?\($0)"), ("WWW-Authenticate", "Bearer error=\"\($0)\"")])
             },
             echo("a page with the credentials for a name, twice", .pull, .fails(.brokenProtocol)) {
-                .json(200, #"[{"id":"a","\#($0)":1,"\#($0)":2}]"#)
+                .json(200, #"{"items":[],"\#($0)":1,"\#($0)":2}"#)
             },
         ]
     }

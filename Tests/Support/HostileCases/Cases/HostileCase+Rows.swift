@@ -39,12 +39,14 @@ extension HostileCase {
                     value == "null" ? ["a", "b", "w", "x"] : ["a", "b", "x"])
             }
         }
-        let deleted = [("a text", "\"false\""), ("a number", "0"), ("null", "null"), ("a list", "[]")].map {
-            name, value in
+        let deleted = [
+            ("a text", "\"no\""), ("false in a text", "\"false\""), ("a number", "7"), ("0", "0"), ("null", "null"),
+            ("a list", "[]"),
+        ].map { name, value in
             taken(
                 "a deleted that is \(name)",
                 #"{"id":"w","version":"7","updatedAt":"\#(HostileRows.time)","deleted":\#(value)}"#,
-                value == "null" ? ["a", "b", "w", "x"] : ["a", "b", "x"])
+                ["null", "0", "\"false\""].contains(value) ? ["a", "b", "w", "x"] : ["a", "b", "x"])
         }
         return columns + deleted
     }

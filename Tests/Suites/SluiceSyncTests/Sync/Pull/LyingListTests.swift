@@ -98,15 +98,17 @@ struct LyingListTests {
 
     // MARK: Times
 
+    /// The row as a server sees it that reads a time in another zone.
+    @Sendable private static func twoHoursEarlier(_ row: JSON) -> JSON {
+        let written = row["updatedAt"]?.string.flatMap { Timestamp($0) } ?? Timestamp(ticks: 0)
+        let read = Timestamp(ticks: written.ticks - 7200 * Timestamp.ticksPerSecond)
+        return row.setting(["updatedAt": JSON(read.description)])
+    }
+
     @Test("a server that reads a time two hours late hides no row", arguments: [3, 40])
     func timesInAnotherZone(_ count: Int) async throws {
         let device = try await seeded(ids(count), at: (0..<count).map { time($0 * 100_000) })
-        lists(device) { row in
-            var late = row
-            let written = row["updatedAt"]?.string.flatMap { Timestamp($0) } ?? Timestamp(ticks: 0)
-            late["updatedAt"] = JSON(Timestamp(ticks: written.ticks - 7200 * Timestamp.ticksPerSecond).description)
-            return late
-        }
+        lists(device, seen: Self.twoHoursEarlier)
         let result = try await device.todos.pull(named: "all")
         #expect(try await device.todos.count() == count)
         #expect(result.grade == .full && result.reasons == [.timesMisread])
@@ -124,12 +126,7 @@ struct LyingListTests {
             let time = Timestamp(ticks: clock.value.ticks - Int64(40 - place) * 1_000_000)
             device.server.restamp("todos", [RecordID(id)], at: time)
         }
-        lists(device) { row in
-            var late = row
-            let written = row["updatedAt"]?.string.flatMap { Timestamp($0) } ?? Timestamp(ticks: 0)
-            late["updatedAt"] = JSON(Timestamp(ticks: written.ticks - 7200 * Timestamp.ticksPerSecond).description)
-            return late
-        }
+        lists(device, seen: Self.twoHoursEarlier)
         let first = try await device.todos.pull(named: "all")
         #expect(try await device.todos.count() == 40 && first.grade != .full)
         clock.change { $0 = $0.advanced(by: ReplacedVersions.lag) }

@@ -40,6 +40,12 @@ struct QuarantineTests {
             (#"{"id":"bad","version":"1\r\nX: y"}"#, "control characters"),
             (#"{"id":"bad","n":"half an emoji: \ud83d"}"#, "no valid Unicode"),
             (#"{"id":"bad","n":["\ud83d\u0041"],"m":"\ude00"}"#, "no valid Unicode"),
+            (#"{"id":"bad","n":NaN}"#, "such as NaN"), (#"{"id":"bad","n":[-Infinity]}"#, "such as NaN"),
+            (#"{"id":"bad","n":True}"#, "such as NaN"), (#"{"id":"bad","n":trueish}"#, "such as NaN"),
+            (#"{"id":"bad","n":007}"#, "such as NaN"), (#"{"id":"bad","n":1_000}"#, "such as NaN"),
+            ("{\"id\":\"bad\",\"n\":\"a\nb\"}", "not escaped"), (#"{"id":"bad","n":"C:\users"}"#, "not escaped"),
+            (#"{"id":"bad","n":1,"n":2}"#, "twice"), (#"{"id":"bad","n":{"a":1,"a":2}}"#, "twice"),
+            (#"{"id":"one","id":"two","n":1}"#, "twice"),
             (#"{"id":"bad","\ud83d":1}"#, "no valid Unicode"), (#"{"id":"\ud83d"}"#, "no valid Unicode"),
         ])
     func setAside(_ kind: StoreKind, _ row: (text: String, reason: String)) async throws {
@@ -56,6 +62,21 @@ struct QuarantineTests {
         #expect(rows.count == 1 && rows.first?.reason.contains(row.reason) == true, "\(rows)")
         #expect(rows.first?.raw == row.text)
         #expect(rows.first?.recordID == (row.text.contains("bad") ? "bad" : nil))
+    }
+
+    @Test(
+        "a deletion may be said in the form of a database",
+        arguments: [("1", "0"), (#""1""#, #""0""#), (#""true""#, #""false""#), (#""True""#, #""False""#)])
+    func databaseForm(_ isDeleted: (yes: String, no: String)) async throws {
+        func row(_ id: String, _ deleted: String) -> String {
+            #"{"id":"\#(id)","updatedAt":"2023-01-01T00:00:00Z","version":"1","deleted":\#(deleted)}"#
+        }
+        let (device, text) = try await device(.sqlite, "[\(row("a", isDeleted.no)),\(row("c", isDeleted.no))]")
+        #expect(try await device.todos.pull(named: "all").stored == 2)
+        text.value = "[\(row("a", isDeleted.yes).replacing(#""1","d"#, with: #""2","d"#)),\(row("c", isDeleted.no))]"
+        let result = try await device.todos.pull(named: "other")
+        #expect(result.deleted == 1 && result.quarantined == 0)
+        #expect(try await device.todos.records().compactMap { $0["id"]?.string } == ["c"])
     }
 
     /// A text of so many levels, in brackets.

@@ -1,0 +1,127 @@
+import HTTPTypes
+import SluiceCore
+import SluiceTestSupport
+import Testing
+
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceTesting
+@testable import SluiceWire
+
+@Suite("Versions that the server has in the ETag field alone, and not in its lists")
+struct HiddenVersionTests {
+    private static let wires = [Dialect.azureV1, .azureV2, .azureV3, .datasync]
+
+    /// A device whose server names versions in the `ETag` field of a record by its id alone, or nowhere.
+    private func device(
+        _ dialect: Dialect, policy: ConflictPolicy = .hold, isTagged: Bool = true
+    ) async throws -> Device {
+        let device = try await Device(.memory, policy: policy, dialect: dialect)
+        let ids = ["a", "b", "c"]
+        device.server.seed("todos", ids.map { ["id": JSON($0), "n": 1, "text": "old"] })
+        hideVersions(device.server, dialect, isTagged)
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("a")?[dialect.columns.version] == nil)
+        device.server.clearLog()
+        return device
+    }
+
+    private func hideVersions(_ model: ModelServer, _ dialect: Dialect, _ isTagged: Bool) {
+        model.onRequest { request in
+            let call = ModelCall(request)
+            guard request.head.method == .get else { return .none }
+            if let id = call.id {
+                guard let row = model.rows("todos")[id] else { return .answer(.json(404, "")) }
+                let tag = row["version"]?.string
+                return .answer(.model(200, row.without(["version"]), version: isTagged ? tag : nil))
+            }
+            guard let query = try? call.query(),
+                let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
+            else { return .none }
+            let rows = evaluator.apply(to: model.rows("todos").values.sorted { "\($0["id"]!)" < "\($1["id"]!)" })
+            let page = JSON(rows.dropFirst(query.skip).prefix(query.top ?? 50).map { $0.without(["version"]) })
+            return .answer(.model(200, ["items": page]))
+        }
+    }
+
+    private func conditions(_ device: Device) -> [String] {
+        device.server.requests.filter { $0.head.method != .get }.map { $0.head.headerFields[.ifMatch] ?? "none" }
+    }
+
+    @Test("another user's change is a conflict, for an update and for a delete", arguments: wires)
+    func conflict(_ dialect: Dialect) async throws {
+        let device = try await device(dialect)
+        try await device.todos.update(["id": "a", "n": 2])
+        try await device.todos.delete(id: "b")
+        device.server.seed("todos", [["id": "a", "text": "theirs"], ["id": "b", "text": "theirs"]])
+        for _ in 0..<2 { _ = try await device.context.push() }
+        #expect(try await device.context.queue.operations().map(\.failure?.code) == ["conflict", "conflict"])
+        #expect(device.remote("a")?["n"] == 1 && device.remote("a")?["text"] == "theirs")
+        #expect(device.remote("b")?["text"] == "theirs")
+        for held in try await device.context.queue.operations() {
+            try await device.context.queue.resolve(held.id, .client)
+        }
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == 2 && device.remote("a")?["text"] == "theirs")
+        #expect(device.remote("b")?["deleted"]?.bool ?? true)
+    }
+
+    @Test("changes are sent with the version, before and after the next pull", arguments: wires)
+    func condition(_ dialect: Dialect) async throws {
+        let device = try await device(dialect)
+        for n in 2...4 {
+            try await device.todos.update(["id": "a", "n": JSON(n)])
+            #expect(try await device.context.push().isClean)
+            if n == 3 { try await device.todos.pull(named: "all") }
+        }
+        try await device.todos.delete(id: "b")
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == 4)
+        #expect(conditions(device).count == 4 && !conditions(device).contains("none"))
+    }
+
+    @Test("a change between the read and the send is a conflict", arguments: wires)
+    func between(_ dialect: Dialect) async throws {
+        let device = try await device(dialect)
+        let model = device.server
+        hideVersions(model, dialect, true)
+        try await device.todos.update(["id": "a", "n": 2])
+        #expect(try await device.context.push().isClean)
+        try await device.todos.update(["id": "a", "n": 3])
+        model.seed("todos", [["id": "a", "text": "theirs"]])
+        _ = try await device.context.push()
+        #expect(try await device.context.queue.operations().map(\.failure?.code) == ["conflict"])
+        #expect(device.remote("a")?["n"] == 2 && device.remote("a")?["text"] == "theirs")
+    }
+
+    @Test("a server without versions is asked for one once", arguments: wires)
+    func none(_ dialect: Dialect) async throws {
+        let device = try await device(dialect, isTagged: false)
+        for id in ["a", "b", "c"] {
+            try await device.todos.delete(id: RecordID(id))
+            #expect(try await device.context.push().isClean)
+        }
+        #expect(device.server.requests.filter { $0.head.method == .get }.count == 1)
+    }
+
+    @Test("where the list and the record by its id differ, the change waits once")
+    func lagging() async throws {
+        let device = try await device(.datasync)
+        let model = device.server
+        let reads = Counter()
+        try await device.todos.update(["id": "a", "n": 2])
+        model.onRequest { request in
+            guard request.head.method == .get, let row = model.rows("todos")["a"] else { return .none }
+            let isByID = ModelCall(request).id != nil
+            let isOld = isByID && reads.next() == 1
+            var body = row.without(["version"])
+            if isOld { body["text"] = "older" }
+            let version = isOld ? "v0" : row["version"]?.string
+            return .answer(isByID ? .model(200, body, version: version) : .model(200, ["items": [body]]))
+        }
+        let failure = try #require(try await device.context.push().failures.first?.failure)
+        #expect(failure.code == "serverFailure" && device.remote("a")?["n"] == 1)
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == 2)
+    }
+}

@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs written-docs api packages examples release setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb setup-postgres
+.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs written-docs api packages examples release setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb setup-postgres tutorial pictures
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -63,7 +63,8 @@ format:
 
 # Figures against a plain C program in the same run, in a release build: make bench ONLY=pull runs one. The touch makes
 # the package manager look again for files that were added to Sluice since. ONLY=live has two daemons and a server instead:
-# how long changes take between them at 100 a second, and what 10,000 idle streams cost. ONLY=load has a server hold 10,000
+# how long changes take between them at 100 a second, and what 10,000 idle streams cost. ONLY=growth draws docs/images/growth.png
+# from pulls and pushes of 1,000 to 1,000,000 rows. ONLY=load has a server hold 10,000
 # idle connections while 200 write.
 bench: setup-postgres
 ifeq ($(ONLY),live)
@@ -73,9 +74,20 @@ else ifeq ($(ONLY),load)
 	$(SWIFT) build -c release --product sluice
 	@SLUICE=.build/release/sluice .ci/daemon load 20000 10000
 else
+	@.ci/setup bench
 	cd Benchmarks && touch Package.swift && $(SWIFT) build -c release && ln -sf libsluice-c.so .build/release/libsluice.so
-	@$(if $(filter-out backend,$(ONLY)),,.ci/postgres) Benchmarks/.build/release/bench $(if $(ONLY),--only $(ONLY))
+	@$(if $(filter-out backend,$(ONLY)),,.ci/postgres) Benchmarks/.build/release/bench $(if $(ONLY),--only $(ONLY)) $(if $(filter growth,$(ONLY)),| .ci/plot)
 endif
+
+# Follows docs/tutorial.md word for word in an empty folder, and prints the time of each part.
+tutorial: setup
+	$(SWIFT) build --product sluice
+	@.ci/tutorial
+
+# Draws the picture of README.md from a run.
+pictures: setup
+	$(SWIFT) build --product sluice
+	@.ci/picture
 
 # Feeds the readers of foreign text with whatever libFuzzer comes up with, each for ten minutes: make fuzz ONLY=odata
 # (or json, or wire) runs one, SECONDS=60 runs shorter. See docs/fuzzing.md.

@@ -9,11 +9,12 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
     ],
     targets: [
-        // What Sluice is compared with: C over libsqlite3, jansson, Lua and libpq, and nothing else.
+        // What Sluice is compared with: C over libsqlite3, jansson, Lua, libpq and libcurl, and nothing else.
         .target(
             name: "CFloor",
             linkerSettings: [
                 .linkedLibrary("sqlite3"), .linkedLibrary("jansson"), .linkedLibrary("lua5.4"), .linkedLibrary("pq"),
+                .linkedLibrary("curl"),
             ]),
         // C over libsluice's header: what the calls of another language cost.
         .executableTarget(name: "abi", dependencies: [.product(name: "sluice-c", package: "sluice")]),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // What a push does to the engine's own tables, in transactions of a page: it reads the operations that wait with their
 // records, writes down what goes out, sends one document, reads the answer, and settles each operation with its record.
@@ -80,6 +81,9 @@ static int load(sqlite3_stmt **prepared, struct operation *operations, long *aft
 // The document of the page; each operation is written down with its body before.
 static char *sealed(sqlite3_stmt **prepared, struct operation *operations, int count) {
     json_t *requests = json_array();
+    char now[40];
+    time_t seconds = time(NULL);
+    strftime(now, sizeof now, "%a, %d %b %Y %H:%M:%S GMT", gmtime(&seconds));
     for (int place = 0; place < count; place++) {
         struct operation *operation = &operations[place];
         json_t *sent = json_pack(
@@ -94,9 +98,9 @@ static char *sealed(sqlite3_stmt **prepared, struct operation *operations, int c
         snprintf(number, sizeof number, "%d", place);
         json_array_append_new(
             requests, json_pack(
-                          "{s:s, s:s, s:s, s:{s:s, s:s}, s:O}", "id", number, "method", "POST", "url", "items", "headers",
-                          "content-type", "application/json", "repeatability-request-id", operation->id, "body",
-                          operation->body));
+                          "{s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:O}", "id", number, "method", "POST", "url", "tables/items", "headers",
+                          "content-type", "application/json", "repeatability-request-id", operation->id,
+                          "repeatability-first-sent", now, "body", operation->body));
     }
     json_t *document = json_pack("{s:o}", "requests", requests);
     char *words = json_dumps(document, JSON_COMPACT);
@@ -157,7 +161,8 @@ static int settle(sqlite3_stmt **prepared, struct operation *operations, const c
 
 static int step(sqlite3 *database, const char *statement) { return sqlite3_exec(database, statement, NULL, NULL, NULL); }
 
-static int push_page(sqlite3 *database, sqlite3_stmt **prepared, long *after, long *stamp) {
+static int push_page(
+    sqlite3 *database, sqlite3_stmt **prepared, const char *server, long width, long *after, long *stamp) {
     struct operation operations[page];
     if (step(database, "BEGIN")) return -1;
     int count = load(prepared, operations, after);
@@ -165,7 +170,7 @@ static int push_page(sqlite3 *database, sqlite3_stmt **prepared, long *after, lo
     if (step(database, "BEGIN IMMEDIATE")) return -1;
     char *request = sealed(prepared, operations, count);
     if (!request || step(database, "COMMIT")) return -1;
-    char *answer = answered(request);
+    char *answer = server ? cfloor_exchange(server, width, request) : answered(request);
     int failed = !answer || step(database, "BEGIN IMMEDIATE") || settle(prepared, operations, answer, stamp) ||
                  step(database, "COMMIT");
     for (int place = 0; place < count; place++) json_decref(operations[place].body);
@@ -174,7 +179,7 @@ static int push_page(sqlite3 *database, sqlite3_stmt **prepared, long *after, lo
     return failed ? -1 : count;
 }
 
-long cfloor_push(const char *path, char *reason, size_t capacity) {
+long cfloor_push(const char *path, const char *server, long width, char *reason, size_t capacity) {
     sqlite3 *database = NULL;
     sqlite3_stmt *prepared[statements] = {NULL};
     long pushed = -1, after = 0, stamp = 0;
@@ -185,7 +190,7 @@ long cfloor_push(const char *path, char *reason, size_t capacity) {
     if (isReady) {
         int count;
         pushed = 0;
-        while ((count = push_page(database, prepared, &after, &stamp)) > 0) pushed += count;
+        while ((count = push_page(database, prepared, server, width, &after, &stamp)) > 0) pushed += count;
         if (count < 0) pushed = -1;
     }
     if (pushed < 0) snprintf(reason, capacity, "%s", database ? sqlite3_errmsg(database) : "no memory");

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// `bench [--only pull|encryption|plugins|write|backend|abi] [--rows N] [--pairs N] [--directory DIR] [--keep]`
+/// `bench [--only pull|encryption|plugins|write|wire|growth|backend|abi] [--rows N] [--pairs N] [--directory DIR] [--keep]`
 @main
 enum Bench {
     /// Waits here for the end: a main thread that is given to the runtime does what valgrind cannot follow.
@@ -34,6 +34,10 @@ enum Bench {
         if options.only == nil || options.only == "write" {
             try WriteBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
         }
+        if options.only == nil || options.only == "wire" {
+            try WireBenchmark(rows: options.rows / 10, pairs: options.pairs, directory: directory).run()
+        }
+        if options.only == "growth" { try GrowthBenchmark(directory: directory).run() }
         if options.only == nil || options.only == "plugins" {
             try PluginBenchmark(rows: options.rows, pairs: options.pairs, directory: directory).run()
         }
@@ -72,6 +76,7 @@ enum Bench {
             case "single": try await Measurement.of { try await WriteRuns.single(count, database: second) }
             case "single-floor": try await Measurement.of { try WriteRuns.floor(count, step: 1, database: second) }
             case "push-floor": try await Measurement.of { try WriteRuns.pushFloor(second) }
+            case "push-wire", "push-wire-floor": try await wire(name, first, database: second)
             case "push": try await Measurement.of { try await WriteRuns.push(second) }
             case "reads": try await ReadRuns.points(count, database: second, nil)
             case "encrypted-reads": try await ReadRuns.points(count, database: second, ReadRuns.encryption())
@@ -96,6 +101,16 @@ enum Bench {
             default: throw BenchFailure("there is no run \(name)")
             }
         print(measurement.line)
+    }
+
+    /// A push over sockets: the number of requests at a time and the server's address are one word.
+    private static func wire(_ name: String, _ word: String, database: String) async throws -> Measurement {
+        let parts = word.split(separator: ",", maxSplits: 1)
+        guard parts.count == 2, let width = Int(parts[0]) else { throw BenchFailure("\(word) names no server") }
+        return try await Measurement.of {
+            if name == "push-wire" { return try await WriteRuns.push(database, to: String(parts[1]), width: width) }
+            try WriteRuns.pushFloor(database, to: String(parts[1]), width: width)
+        }
     }
 
     /// The request that a run of the backend is named after.

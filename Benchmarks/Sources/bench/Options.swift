@@ -13,7 +13,7 @@ struct Options {
     /// Whether pages and databases stay.
     var keep = false
 
-    static let benchmarks = ["pull", "encryption", "plugins", "write", "backend", "abi"]
+    static let benchmarks = ["pull", "encryption", "plugins", "write", "wire", "growth", "backend", "abi"]
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]

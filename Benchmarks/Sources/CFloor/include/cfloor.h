@@ -16,10 +16,17 @@ long cfloor_pull(const char *directory, const char *database, char *reason, size
 long cfloor_write(long count, long step, const char *database, char *reason, size_t capacity);
 
 /// Pushes the operations of a store of the engine's own, whose table is that of ``cfloor_write``: in pages of a hundred,
-/// each read, written down, sent to a server within this function as one document, and settled, in three transactions.
+/// each read, written down, sent as one document, and settled, in three transactions. Without `server` the answer is made
+/// within this function; else it is that address's, by ``cfloor_exchange``.
 ///
 /// Returns the number of operations, or -1 with the reason in `reason`.
-long cfloor_push(const char *database, char *reason, size_t capacity);
+long cfloor_push(const char *database, const char *server, long width, char *reason, size_t capacity);
+
+/// Sends the requests of a batch document to the server by libcurl: as the batch, or with a `width` above 0 each by itself,
+/// that many at a time.
+///
+/// Returns the document of answers, which the caller frees; NULL where one was not answered.
+char *cfloor_exchange(const char *server, long width, const char *requests);
 
 /// Steps the statement `select` of the database `times` times and writes its rows as a JSON array, each time anew.
 ///

@@ -66,14 +66,14 @@ enum BackendRuns {
         return tokens.dropLast()
     }
 
-    private static func changes(_ server: String, after token: String?) -> SluiceCore.Request {
+    private static func changes(_ server: String, after token: String?) -> SyncRequest {
         var target = "/tables/items?$top=\(page)"
         if let token { target += "&$deltatoken=\(token)" }
         let authority = String(server.dropFirst("http://".count))
         var head = HTTPRequest(method: .get, scheme: "http", authority: authority, path: target)
         if let name = HTTPField.Name("ZUMO-API-VERSION") { head.headerFields[name] = "3.0.0" }
         if let name = HTTPField.Name("Prefer") { head.headerFields[name] = "odata.track-changes" }
-        return SluiceCore.Request(head)
+        return SyncRequest(head)
     }
 
     private static func sendChanges(

@@ -1,5 +1,6 @@
 internal import CFloor
 internal import SluiceCore
+internal import SluiceHTTP
 internal import SluiceSQLite
 
 /// Writes without a network: each in a process of its own, with a new database.
@@ -43,16 +44,21 @@ enum WriteRuns {
     }
 
     /// The push of a store that ``inserts(_:database:)`` has filled, by the statements and documents that it needs.
-    static func pushFloor(_ database: String) throws {
-        try PullRuns.withReason { cfloor_push(database, $0, $1) }
+    ///
+    /// - Parameter server: the server's address; nil for answers made in the process.
+    /// - Parameter width: the number of requests under way, each with one operation; 0 for batches.
+    static func pushFloor(_ database: String, to server: String? = nil, width: Int = 0) throws {
+        try PullRuns.withReason { cfloor_push(database, server, width, $0, $1) }
     }
 
-    /// Sends what waits in the queue to a server that answers at once.
-    static func push(_ database: String) async throws {
+    /// Sends what waits in the queue to a server, as ``pushFloor(_:to:width:)``.
+    static func push(_ database: String, to server: String? = nil, width: Int = 0) async throws {
         let store = try SQLiteStore(path: database, options: .init(durability: .normal))
-        let client = SluiceClient(endpoint: try Endpoint("http://loopback.invalid"), transport: AcceptingTransport())
+        let transport: any Transport = server == nil ? AcceptingTransport() : AsyncHTTPTransport()
+        let client = SluiceClient(endpoint: try Endpoint(server ?? "http://loopback.invalid"), transport: transport)
         var options = SyncOptions()
-        options.concurrency = 4
+        options.concurrency = width > 0 ? width : 4
+        if width > 0 { options.batchSize = 1 }
         let context = try await SyncContext(client: client, store: store, tables: [schema], options: options)
         let result = try await context.push()
         guard result.isClean else { throw BenchFailure("the push left \(result.remaining): \(result)") }

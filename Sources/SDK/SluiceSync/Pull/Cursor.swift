@@ -87,11 +87,13 @@ package struct Cursor: Sendable, Hashable {
 
     private static let mostCompared = 10_000
 
-    /// Adds the compared rows to those to recheck once their time has come.
-    mutating func takeCompared(at now: Timestamp) {
-        guard let comparedAt, !ReplacedVersions.isWithinLag(comparedAt, of: now) else { return }
-        recheckLater(compared)
+    /// Adds the compared rows to those to recheck once their time has come, and returns them.
+    mutating func takeCompared(at now: Timestamp) -> Set<RecordID> {
+        guard let comparedAt, !ReplacedVersions.isWithinLag(comparedAt, of: now) else { return [] }
+        let taken = compared
+        recheckLater(taken)
         (compared, self.comparedAt) = ([], nil)
+        return Set(taken)
     }
 
     /// Whether a comparison has to follow at that time.

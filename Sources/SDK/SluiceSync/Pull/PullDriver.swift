@@ -242,7 +242,7 @@ struct PullDriver: Sendable {
         guard var cursor else { return }
         let now = options.environment.now()
         cursor.pulledAt = now
-        cursor.takeCompared(at: now)
+        let compared = cursor.takeCompared(at: now)
         let every = options.pull.reconcileEvery ?? client.dialect.reconcileEvery
         if every != nil { cursor.pulls += 1 }
         let isDue = cursor.needsComparison(at: now) || every.map { cursor.pulls >= Int64($0) } ?? false
@@ -253,7 +253,7 @@ struct PullDriver: Sendable {
                 result.reconcile = try await reconcile.run()
                 return
             }
-            if let settled = try await reconcile.settle(isAnswered: hasBrought) {
+            if let settled = try await reconcile.settle(compared, isAnswered: hasBrought) {
                 result.stored += settled.stored
                 result.deleted += settled.removed
                 return

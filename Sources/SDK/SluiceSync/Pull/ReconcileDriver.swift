@@ -65,10 +65,12 @@ struct ReconcileDriver: Sendable {
     /// Rechecks the rows that the query may have lost, and those that were removed without a tombstone, unless changes
     /// of them still wait.
     ///
-    /// - Parameter isAnswered: whether this pull has brought a row. Else a server that answers with empty lists for a
-    ///   while would be believed twice, so removed rows stay to be rechecked.
+    /// - Parameters:
+    ///   - compared: the rows that a comparison has changed, and that are requested once more now.
+    ///   - isAnswered: whether this pull has brought a row. Else a server that answers with empty lists for a while would
+    ///     be believed twice, so removed rows stay to be rechecked.
     /// - Returns: the result; nil if there was no row to recheck, and then the cursor is not saved.
-    mutating func settle(isAnswered: Bool) async throws -> ReconcileResult? {
+    mutating func settle(_ compared: Set<RecordID>, isAnswered: Bool) async throws -> ReconcileResult? {
         let (table, toRecheck, version, owner) = (table, cursor.toRecheck, dialect.columns.version, cursor)
         let moment = environment.now()
         let (now, waiting, here, passed) = try await exchange.store.read { reader in
@@ -90,14 +92,12 @@ struct ReconcileDriver: Sendable {
         let due = deleted.filter { passed[$0] == true }
         cursor.recheckLater(deleted.filter { passed[$0] == false })
         let removed = free.filter { here[$0] == nil && passed[$0] == nil }
-        try await bring(isAnswered ? due + removed : due)
-        if isAnswered {
-            // A lagging replica may have shown a row that is gone, so the next pull compares once more.
-            if result.stored > 0 { cursor.needsReconcile = true }
-        } else {
-            cursor.recheckLater(removed)
-        }
-        if held.isEmpty, due.isEmpty, removed.isEmpty || !isAnswered { return nil }
+        let asked = isAnswered ? removed : removed.filter(compared.contains)
+        let found = try await bring(due + asked)
+        // A lagging replica may have shown a row that is gone, so the next pull compares once more.
+        if !asked.isEmpty, result.stored > 0 { cursor.needsReconcile = true }
+        if !isAnswered { cursor.recheckLater(removed.filter { !found.contains($0) }) }
+        if held.isEmpty, due.isEmpty, asked.isEmpty { return nil }
         try await letGo(held, here)
         return result
     }
@@ -143,12 +143,15 @@ struct ReconcileDriver: Sendable {
         }
     }
 
-    private mutating func bring(_ ids: [RecordID]) async throws {
-        if ids.isEmpty { return }
+    /// Fetches rows, and returns the ids of those that the server has.
+    @discardableResult
+    private mutating func bring(_ ids: [RecordID]) async throws -> Set<RecordID> {
+        if ids.isEmpty { return [] }
         let outcome = try await fetch(ids)
         result.stored += outcome.stored
         result.removed += outcome.deleted
         removals.removed += outcome.deleted
+        return outcome.found
     }
 
     /// Fetches rows, and does not count its own stores as local changes.

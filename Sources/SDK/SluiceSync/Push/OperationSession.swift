@@ -149,6 +149,12 @@ struct OperationSession: Sendable {
         where error.code == .notFound && answer.status >= 400:
             return keep(
                 item, .pending, .init(code: "notFound", message: "the server does not know the table", status: 404))
+        case (.readingBack(let item, let answer), .failed(let error))
+        where !error.isEndOfPush && !error.mayPass && answer.record.map { item.isPart($0, columns) } ?? false:
+            return act(
+                on: .judge(
+                    item, readBack: nil, columns: columns.judging(item.operation.table), status: answer.status,
+                    claim: answer.record, remembers: answer.remembersRequests), item, answer: answer)
         case (.readingBack(let item, _), .failed(let error)), (.asking(let item, _, _, _), .failed(let error)):
             // A change may be judged by the record before it is sent for the first time.
             return fail(item, error, wasSent: item.operation.sentAsIs != nil)

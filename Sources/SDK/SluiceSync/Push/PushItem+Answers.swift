@@ -61,17 +61,13 @@ extension PushItem {
         guard operation.kind == .update || operation.kind == .delete, let base, isUnmoved(mirror, columns) else {
             return nil
         }
-        let newer = newer(in: mirror, than: base.without(localOnly), columns)
+        let values = base.without(localOnly).members ?? []
+        let newer = values.filter { name, value in
+            mirror[name] != nil
+                && !columns.holds(mirror, JSON(members: [(name, value)]), [name: Set(WrittenForm.allCases)])
+        }
         if newer.isEmpty { return nil }
         return newer.reduce(into: base) { record, member in record[member.name] = mirror[member.name] }
-    }
-
-    /// Returns the properties of the base that the server's record has with another value.
-    func newer(in record: JSON, than base: JSON, _ columns: PushColumns) -> [(name: PropertyName, value: JSON)] {
-        (base.members ?? []).filter { name, value in
-            record[name] != nil
-                && !columns.holds(record, JSON(members: [(name, value)]), [name: Set(WrittenForm.allCases)])
-        }
     }
 
     /// Whether the change sets a property to another value than the server's newer one, or deletes the record.
@@ -159,18 +155,28 @@ extension PushItem {
         }.map(\.name)
     }
 
-    /// Completes the records of a verdict. A refusal may show only part of the server's record, so its missing
-    /// properties are filled from the base.
+    /// Whether the record lacks a value of the base: it is a part of the server's record, or the value was removed since.
+    /// If updates replace the record, missing properties are gone. After a restore from a backup the server's record is
+    /// older than the base, or as old. A recreated record has nothing of the old one.
+    func isPart(_ record: JSON, _ columns: PushColumns) -> Bool {
+        if columns.replaces || columns.isNoLater(record, than: base) || columns.isRemade(record, since: base) {
+            return false
+        }
+        let shown = Set(record.names.map { StoreRules.folded($0.text) })
+        return (base?.members ?? []).contains { name, value in
+            !value.isNull && name != columns.deleted && !columns.system.contains(name)
+                && !shown.contains(StoreRules.folded(name.text))
+        }
+    }
+
+    /// Completes the records of a verdict. A part of the server's record, where it cannot be read, is filled from the
+    /// base.
     func completing(_ verdict: PushVerdict, _ columns: PushColumns) -> PushVerdict {
         switch verdict {
         case .found(let record, let sent): return .found(completing(record, by: sent, columns), sent)
         case .earlierRevisionDone(let record, let sent):
             return .earlierRevisionDone(completing(record, by: sent, columns), sent)
-        // No filling where it would be wrong: if updates replace the record, missing properties are gone. After a
-        // restore from a backup the server's record is older than the base, or as old. A recreated record has nothing
-        // of the old one.
-        case .conflict(server: var server?, isDeleted: false)
-        where !columns.replaces && !columns.isNoLater(server, than: base) && !columns.isRemade(server, since: base):
+        case .conflict(server: var server?, isDeleted: false) where isPart(server, columns):
             let answered = Set(server.names.map { StoreRules.folded($0.text) })
             for (name, value) in base?.members ?? []
             where !answered.contains(StoreRules.folded(name.text)) && !value.isNull && name != columns.deleted {

@@ -142,6 +142,7 @@ extension PushWorker {
         var item = PushItem(operation: operation, local: local, base: state?.base)
         item.forms = forms.known(in: table)
         item.known = state?.mirror?[columns.version]
+        item.isYoung = isYoung(state?.base)
         let isHooked = AskedHooks(options.hooks, .afterPull, table: table) != nil
         if !operation.isUncertain, !isHooked, let mirror = state?.mirror {
             item.rewritten = item.rewritten(as: mirror, columns, except: options.localOnly.columns[table])

@@ -76,6 +76,8 @@ enum PushVerdict: Sendable, Hashable {
                 // Another record has a value that must be unique.
                 return .refused(answer.status == 409 ? .rejected : .brokenProtocol)
             }
+            // A part of the record, or one without a removed value: the record itself shows which.
+            if !isTombstone, item.isPart(record, columns) { return .readBack }
             // A record that still has the condition's version does not show why the server refused.
             let mayBeUnmoved = operation.kind == .delete ? !isTombstone : operation.kind != .undelete
             if mayBeUnmoved, item.isUnmoved(record, columns) { return .readBack }
@@ -116,9 +118,17 @@ enum PushVerdict: Sendable, Hashable {
             return .refused(.rejected)
         }
         guard let record else {
+            // A refusal with the record counts where nothing else shows it.
+            if let claim, status == 409 || status == 412, columns.id(claim)?.isSame(as: item.operation.recordID) ?? false,
+                !columns.isDeleted(claim), !item.isUnmoved(claim, columns)
+            {
+                let verdict = compare(item, with: claim, columns: columns, isRefusal: true, remembers: remembers)
+                return item.completing(verdict, columns)
+            }
             switch item.operation.kind {
             // The list was answered, so the table exists.
-            case .delete: return .gone
+            // Refused for the record's version, and missing: a copy that lags may not have it yet.
+            case .delete: return item.isYoung && status == 412 ? .later(.preconditionFailed, uncertain: true) : .gone
             case .update: return .conflict(server: nil, isDeleted: true)
             // Refused as existing, but missing: the server's answers contradict each other.
             case .insert, .undelete:

@@ -29,7 +29,7 @@ extension PushWorker {
             partialLists.note(table, listed: listed, byID: found)
             return found.without(options.localOnly.columns[table])
         } catch let error as SluiceError where !error.isEndOfPush {
-            if error.mayPass, item.operation.failure == nil { throw error }
+            if error.mayPass { throw error }
             return listed
         }
     }
@@ -108,33 +108,34 @@ extension PushWorker {
     }
 
     /// Gives a change that was made on a record without a version the one that the server has in the `ETag` field of the
-    /// record by its id. A record with other values was changed by another user, which is a conflict.
+    /// record by its id. If the list shows another record than the base, another user has changed it, which is a conflict.
     ///
     /// - Returns: nil where the record by its id has no version either, or is not shown.
     private func hiddenVersion(of item: PushItem, _ base: JSON) async throws -> Preparation? {
-        let (table, id) = (item.operation.table, item.operation.recordID)
+        let (table, id, requestedAt) = (item.operation.table, item.operation.recordID, options.environment.now())
         let found: JSON?
         do {
             found = try await lookup(table, id).record
         } catch let error as SluiceError where !error.isEndOfPush {
-            // Not every server answers by id, but a failure may pass: the change waits once.
-            if error.mayPass, item.operation.failure == nil { throw error }
+            // Not every server answers by id, but a failure may pass.
+            if error.mayPass { throw error }
             return nil
         }
-        guard let record = found?.without(options.localOnly.columns[table]) else { return nil }
+        guard let record = found?.without(options.localOnly.columns[table]) else {
+            if let listed = try await listed(item), isYoung(listed) { throw lag(of: item) }
+            return nil
+        }
         let hasVersion = record[columns.version]?.string != nil
+        if try await isReplaced(record[columns.version]?.string, of: item, requestedAt) { throw lag(of: item) }
         partialLists.note(table, hasVersions: hasVersion)
         if !hasVersion { return nil }
-        if item.newer(in: record, than: base, columns).isEmpty, !columns.isDeleted(record) {
-            return try await grounded(item, on: record)
+        if columns.isSame(record, as: base) { return try await grounded(item, on: record) }
+        guard !columns.isDeleted(record), let listed = try await listed(item), columns.isSame(listed, as: base) else {
+            return .answer(item, .madeOnAnother(record))
         }
-        if item.operation.failure == nil, let listed = try await listed(item),
-            item.newer(in: listed, than: base, columns).isEmpty, !columns.isDeleted(listed)
-        {
-            throw SluiceError(
-                .serverFailure, "the server's list and the record by its id differ; a copy of its data may lag",
-                table: table, recordID: id)
-        }
+        // The list leaves out what it does not have.
+        if columns.holds(record, base) { return try await grounded(item, on: record) }
+        if item.operation.failure == nil { throw lag(of: item) }
         return .answer(item, .madeOnAnother(record))
     }
 
@@ -156,14 +157,14 @@ extension PushWorker {
         do {
             found = try await lookup(table, id).record
         } catch let error as SluiceError where known == nil && !error.isEndOfPush {
-            // Not every server answers by id, but a failure may pass: the update waits once.
-            if error.mayPass, item.operation.failure == nil { throw error }
+            // Not every server answers by id, but a failure may pass.
+            if error.mayPass { throw error }
             return .item(item)
         }
         guard let record = found?.without(options.localOnly.columns[table]) else {
-            guard known == true || item.operation.failure == nil, let listed = try await listed(item) else {
-                return .item(item)
-            }
+            guard let listed = try await listed(item),
+                known == true || item.operation.failure == nil || isYoung(listed)
+            else { return .item(item) }
             if columns.isDeleted(listed) { return .answer(item, .madeOnAnother(listed)) }
             throw SluiceError(
                 .serverFailure,
@@ -176,18 +177,24 @@ extension PushWorker {
         }
         if known == nil {
             // The base may be whole by an answer of the server's, so the list itself is compared.
-            guard let listed = try await listed(item), listed[columns.version] == record[columns.version] else {
-                return .item(item)
-            }
+            guard let listed = try await listed(item),
+                listed[columns.version]?.string == nil || listed[columns.version] == record[columns.version]
+            else { return .item(item) }
             partialLists.note(table, listed: listed, byID: record)
         }
         return partialLists.isPartial(table) == true ? try await grounded(item, on: record) : .item(item)
     }
 
+    /// Whether the record changed so short a time ago that a copy of the data that lags may not have it.
+    func isYoung(_ record: JSON?) -> Bool {
+        let time = record?[client.dialect.columns.updatedAt]?.string.flatMap { Timestamp($0) }
+        return time.map { ReplacedVersions.isWithinLag($0, of: options.environment.now()) } ?? false
+    }
+
     /// Returns the record from the list; nil if the server lists none, or does not filter its lists.
     private func listed(_ item: PushItem) async throws -> JSON? {
         do {
-            return try await readBack(item).record
+            return try await readBack(item, isRaw: true).record
         } catch let error as SluiceError where !error.isEndOfPush {
             return nil
         }
@@ -244,11 +251,6 @@ extension PushWorker {
         request.context = SyncRequest.Context(source: .push, action: .custom, table: table)
         _ = try await client.send(request)
     }
-}
-
-extension SluiceError {
-    /// Whether the failure of a read may pass, unlike the answer of a server that does not have the route.
-    fileprivate var mayPass: Bool { code == .serverFailure && status != 501 }
 }
 
 extension PushAnswer {

@@ -4,8 +4,9 @@ internal import SluiceWire
 extension PushWorker {
     /// Reads the operation's record by its id, from the list: the by-id route may hide a deleted one.
     ///
+    /// - Parameter isRaw: whether the record is wanted as listed. Otherwise what the list leaves out is read by the id.
     /// - Returns: the record, nil if there is none, and the plugins that made or rewrote an answer.
-    func readBack(_ item: PushItem) async throws -> (record: JSON?, answeredBy: [String]) {
+    func readBack(_ item: PushItem, isRaw: Bool = false) async throws -> (record: JSON?, answeredBy: [String]) {
         let (table, id) = (item.operation.table, item.operation.recordID)
         let version = columns.version
         let query = TableQuery(
@@ -17,16 +18,20 @@ extension PushWorker {
         // A server that answers with another case compares ids without it: a delete means that record.
         let isDelete = item.operation.kind == .delete
         if let index = page.rows.firstIndex(where: { $0.id.isSame(as: id) || isDelete && isInOtherCase($0) }) {
-            try await refuseOld(page.rows[index], of: item, requestedAt)
+            if try await isReplaced(page.rows[index].version, of: item, requestedAt) { throw lag(of: item) }
             var record = page.record(at: index)
-            // Some lists omit the records' versions.
-            if record[version]?.string == nil,
-                item.base?[version]?.string != nil || partialLists.hasVersions(table) == true
-            {
-                let isUndelete = item.operation.kind == .undelete
-                let found = try await lookup(table, id, includeDeleted: isUndelete)
-                record = found.record ?? record
-                answeredBy += found.answeredBy
+            // Some lists omit the records' versions, or properties.
+            let lacksVersion =
+                record[version]?.string == nil
+                && (item.base?[version]?.string != nil || partialLists.hasVersions(table) == true)
+            if !isRaw, lacksVersion || !columns.isDeleted(record) && item.isPart(record, columns) {
+                do {
+                    let found = try await lookup(table, id, includeDeleted: item.operation.kind == .undelete)
+                    if let whole = found.record, lacksVersion || whole[version] == record[version] { record = whole }
+                    answeredBy += found.answeredBy
+                } catch let error as SluiceError where !lacksVersion && !error.isEndOfPush && !error.mayPass {
+                    // Not every server answers by id.
+                }
             }
             record = record.without(options.localOnly.columns[table])
             guard StoreRules.isShallow(record, RecordRules.maximumDepth) else {
@@ -51,18 +56,21 @@ extension PushWorker {
         return (nil, answeredBy)
     }
 
-    /// Throws if the server shows a version known to be replaced, so that the change waits: a lagging replica proves
-    /// nothing about the current record.
-    private func refuseOld(_ row: RowPage.Row, of item: PushItem, _ requestedAt: Timestamp) async throws {
-        let (table, id) = (item.operation.table, item.operation.recordID)
-        let server = client.endpoint.identity
-        let replaced = try await store.read {
-            try ReplacedVersions(of: id, in: table, on: server, at: requestedAt, in: $0)
+    /// Whether the version is known to be replaced. Then it comes from a copy that lags, which proves nothing about the
+    /// current record.
+    func isReplaced(_ version: String?, of item: PushItem, _ requestedAt: Timestamp) async throws -> Bool {
+        guard let version else { return false }
+        let (table, id, server) = (item.operation.table, item.operation.recordID, client.endpoint.identity)
+        return try await store.read {
+            try ReplacedVersions(of: id, in: table, on: server, at: requestedAt, in: $0).contains(version, of: id)
         }
-        guard replaced.contains(row) else { return }
-        throw SluiceError(
+    }
+
+    /// Returns the failure of a read that showed a replaced version: the change waits.
+    func lag(of item: PushItem) -> SluiceError {
+        SluiceError(
             .serverFailure, "the server shows a version of the record that was replaced; a copy of its data may lag",
-            table: table, recordID: id)
+            table: item.operation.table, recordID: item.operation.recordID)
     }
 
     private func list(_ query: TableQuery) async throws -> (page: RowPage, answeredBy: [String]) {
@@ -86,4 +94,9 @@ extension PushWorker {
             return (nil, error.exchange?.response.madeBy ?? [])
         }
     }
+}
+
+extension SluiceError {
+    /// Whether the failure of a read may pass, unlike the answer of a server that does not have the route.
+    var mayPass: Bool { code == .serverFailure && status != 501 }
 }

@@ -86,6 +86,7 @@ extension PushWorker {
                 events[place] = .unanswered(item, error, wasSent: false)
             }
         }
+        let sentAt = options.environment.now()
         var answers = sent.isEmpty ? [] : await client.chain.send(RequestPage(sent, group: group))
         do {
             if answers.contains(where: { if case .success = $0 { true } else { false } }) {
@@ -98,9 +99,24 @@ extension PushWorker {
         let mayBeDone = group != nil && answers.contains { (200..<300).contains((try? $0.get())?.status ?? 0) }
         for (place, answer) in zip(places, answers) {
             guard let flight = seal.end(items[place].operation.id) else { continue }
-            events[place] = event(flight, answer, mayBeDone)
+            events[place] = await withoutReplaced(event(flight, answer, mayBeDone), sentAt)
         }
         return events.map { $0 ?? .changed }
+    }
+
+    /// Takes a record out of a refusal if its version is known to be replaced: the record has to be read back.
+    private func withoutReplaced(
+        _ event: OperationSession.Event, _ sentAt: Timestamp
+    ) async -> OperationSession.Event {
+        guard case .answered(let item, var answer) = event, answer.status >= 400,
+            let version = answer.record?[columns.version]?.string
+        else { return event }
+        do {
+            if try await isReplaced(version, of: item, sentAt) { answer.record = nil }
+            return .answered(item, answer)
+        } catch {
+            return .failed(SluiceError(wrapping: error))
+        }
     }
 
     private func event(

@@ -96,6 +96,17 @@ package struct PushColumns: Sendable, Hashable {
         }
     }
 
+    /// Whether the records have the same values, however servers write them, apart from system properties.
+    func isSame(_ record: JSON, as other: JSON) -> Bool {
+        isDeleted(record) == isDeleted(other) && holds(record, other) && holds(other, record)
+    }
+
+    /// Whether the record has every value of the other, however servers write them. Null and absent are the same.
+    func holds(_ record: JSON, _ other: JSON) -> Bool {
+        let forms = other.names.map { ($0, Set(WrittenForm.allCases)) }
+        return holds(record, other, Dictionary(forms) { first, _ in first })
+    }
+
     /// Whether the value is the record's id. A property with it is the wire's own key, which no change can remove.
     private func isKey(_ value: JSON, of record: JSON) -> Bool {
         guard let id = record[names.id]?.textID else { return false }

@@ -15,6 +15,8 @@ struct PushItem: Sendable, Hashable {
     /// The server's newest record, where a pull has shown it in the version of ``base`` with other content: the server
     /// was restored, or its record was written without a new version. Then no condition notices the difference.
     var rewritten: JSON?
+    /// Whether the server's record changed so short a time ago that a copy of the data that lags may not have it.
+    var isYoung = false
     /// The points at which hooks are asked about the operation.
     package var asks: Set<HookPoint> = []
     /// The names of the plugins that made its answer, or another of the server's.

@@ -37,10 +37,11 @@ struct ReplacedVersions {
     }
 
     /// Whether the row has a replaced version.
-    func contains(_ row: RowPage.Row) -> Bool {
-        guard !versions.isEmpty, let version = row.version, let replaced = versions[row.id.caseless] else {
-            return false
-        }
+    func contains(_ row: RowPage.Row) -> Bool { contains(row.version, of: row.id) }
+
+    /// Whether the version is a replaced one of that record.
+    func contains(_ version: String?, of id: RecordID) -> Bool {
+        guard !versions.isEmpty, let version, let replaced = versions[id.caseless] else { return false }
         return replaced.contains { $0.hasSameBytes(as: version) }
     }
 

@@ -26,20 +26,29 @@ struct HiddenVersionTests {
         return device
     }
 
-    private func hideVersions(_ model: ModelServer, _ dialect: Dialect, _ isTagged: Bool) {
+    private func hideVersions(
+        _ model: ModelServer, _ dialect: Dialect, _ isTagged: Bool, leavesOutNull: Bool = false,
+        listHides hidden: [PropertyName] = []
+    ) {
+        @Sendable func shown(_ row: JSON, _ hidden: [PropertyName]) -> JSON {
+            JSON(
+                members: (row.members ?? []).filter { name, value in
+                    name != "version" && !hidden.contains(name) && !(leavesOutNull && value.isNull)
+                }.map { ($0.name, $0.value) })
+        }
         model.onRequest { request in
             let call = ModelCall(request)
             guard request.head.method == .get else { return .none }
             if let id = call.id {
                 guard let row = model.rows("todos")[id] else { return .answer(.json(404, "")) }
                 let tag = row["version"]?.string
-                return .answer(.model(200, row.without(["version"]), version: isTagged ? tag : nil))
+                return .answer(.model(200, shown(row, []), version: isTagged ? tag : nil))
             }
             guard let query = try? call.query(),
                 let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
             else { return .none }
             let rows = evaluator.apply(to: model.rows("todos").values.sorted { "\($0["id"]!)" < "\($1["id"]!)" })
-            let page = JSON(rows.dropFirst(query.skip).prefix(query.top ?? 50).map { $0.without(["version"]) })
+            let page = JSON(rows.dropFirst(query.skip).prefix(query.top ?? 50).map { shown($0, hidden) })
             return .answer(.model(200, ["items": page]))
         }
     }
@@ -78,6 +87,52 @@ struct HiddenVersionTests {
         #expect(try await device.context.push().isClean)
         #expect(device.remote("a")?["n"] == 4)
         #expect(conditions(device).count == 4 && !conditions(device).contains("none"))
+    }
+
+    @Test(
+        "where null is left out, a filled, a cleared and a further property are another user's change",
+        arguments: wires,
+        [["b": "theirs"], ["text": .null], ["more": "theirs"]] as [JSON])
+    func leftOut(_ dialect: Dialect, _ change: JSON) async throws {
+        let device = try await Device(.memory, dialect: dialect)
+        device.server.seed("todos", [["id": "a", "n": 1, "text": "old", "b": .null]])
+        hideVersions(device.server, dialect, true, leavesOutNull: true)
+        try await device.todos.pull(named: "all")
+        try await device.todos.update(["id": "a", "text": "mine"])
+        var theirs = change
+        theirs["id"] = "a"
+        device.server.seed("todos", [theirs])
+        for _ in 0..<2 { _ = try await device.context.push() }
+        #expect(try await device.context.queue.operations().map(\.failure?.code) == ["conflict"])
+        #expect(device.remote("a")?["text"] == (change["text"] ?? "old"))
+    }
+
+    @Test("a read by id that fails is no reason to send without a condition", arguments: [429, 500, 503])
+    func failing(_ status: Int) async throws {
+        let device = try await device(.azureV2)
+        let model = device.server
+        try await device.todos.update(["id": "a", "n": 2])
+        model.seed("todos", [["id": "a", "text": "theirs"]])
+        model.onRequest { request in
+            request.head.method == .get && ModelCall(request).id != nil ? .answer(.json(status, "")) : .none
+        }
+        for _ in 0..<3 { #expect(try await !device.context.push().isClean) }
+        #expect(conditions(device).isEmpty)
+        hideVersions(model, .azureV2, true)
+        _ = try await device.context.push()
+        #expect(try await device.context.queue.operations().map(\.failure?.code) == ["conflict"])
+    }
+
+    @Test("lists that leave out a property are no other user's change", arguments: wires)
+    func partial(_ dialect: Dialect) async throws {
+        let device = try await Device(.memory, dialect: dialect)
+        device.server.seed("todos", [["id": "a", "n": 1, "text": "old"]])
+        hideVersions(device.server, dialect, true, listHides: ["text"])
+        try await device.todos.pull(named: "all")
+        try await device.todos.update(["id": "a", "n": 2])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == 2 && device.remote("a")?["text"] == "old")
+        #expect(!conditions(device).contains("none"))
     }
 
     @Test("a change between the read and the send is a conflict", arguments: wires)

@@ -313,12 +313,30 @@ struct LyingAnswerTests {
         #expect(try await device.todos.lookup(id: "a")?["createdAt"] != nil)
     }
 
-    @Test("a refusal with a part of the server's record is laid over the record that is known")
-    func partialRefusal() async throws {
+    @Test("after a refusal with a part of the server's record the record is read; a property that it lacks was removed")
+    func partRead() async throws {
+        for (theirs, m) in [(["id": "a", "n": 5], 1), (["id": "a", "n": 5, "m": .null], .null)] as [(JSON, JSON)] {
+            let device = try await device(.memory)
+            try await device.todos.update(["id": "a", "n": 2])
+            device.server.seed("todos", [theirs])
+            device.server.onRequest { $0.isWrite ? .answer(.model(412, ["id": "a", "n": 5, "version": "v9"])) : .none }
+            let failed = try #require(try await device.context.push().failures.first)
+            let shown = try #require(failed.failure?.serverRecord)
+            #expect(shown["n"] == 5 && (shown["m"] ?? .null) == m && shown["version"] != "v9")
+            try await device.context.queue.resolve(failed.id, .server)
+            #expect((try await device.local("a")?["m"] ?? .null) == m)
+        }
+    }
+
+    @Test(
+        "a refusal with a part of the server's record, which no list shows, is laid over the record that is known",
+        arguments: ["[]", #"[{"id":"b","version":"v1"}]"#])
+    func partialRefusal(_ list: String) async throws {
         let device = try await device(.memory)
         try await device.todos.update(["id": "a", "n": 2])
-        device.server.seed("todos", [["id": "a", "n": 5]])
-        device.server.onRequest { $0.isWrite ? .answer(.model(412, ["id": "a", "n": 5, "version": "v9"])) : .none }
+        device.server.onRequest {
+            .answer($0.isWrite ? .model(412, ["id": "a", "n": 5, "version": "v9"]) : .json(200, list))
+        }
         let result = try await device.context.push()
         let shown = try #require(result.failures.first?.failure?.serverRecord)
         #expect(result.conflicts == 1 && shown["n"] == 5 && shown["m"] == 1 && shown["version"] == "v9")

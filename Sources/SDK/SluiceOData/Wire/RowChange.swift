@@ -62,7 +62,8 @@ struct RowChange {
 
     private func planInsert(inBatch: Bool) async throws -> Plan {
         let record = try body()
-        if let refusal = refusal(ofNew: record) { return .answered(refusal) }
+        // A change that was sent before, as an update of a row deleted since, has properties of the service's row.
+        if !request.context.mayBeRepeat, let refusal = refusal(ofNew: record) { return .answered(refusal) }
         switch NewKey(of: record, called: record["id"]?.textID, in: set, version: exchange.version) {
         case .refused(let reason): return .answered(ODataTransport.refusal(422, reason))
         case .whole(let key):

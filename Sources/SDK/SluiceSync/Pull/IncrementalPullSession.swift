@@ -415,7 +415,7 @@ struct IncrementalPullSession: Sendable {
         guard let time = group.time, let timestamp = group.timestamp else { return }
         let grade = grade
         let limit = ceiling.limit(timestamp, at: page)
-        repeated.take(count, of: page.asked ?? pageSize, isRecent: limit != nil)
+        repeated.take(count, until: timestamp, on: page, of: page.asked ?? pageSize)
         position = CursorPosition(
             grade: grade, updatedAt: limit ?? time, id: limit == nil && grade == .keyset ? group.lastID : nil,
             hasUntimed: hasUntimed, clock: ceiling.clock)

@@ -19,8 +19,9 @@ struct PageCommit: Sendable {
     package var removals: RemovalGuard
     /// The rows as changed by hooks; nil where no hook took part.
     var revised: RevisedRows?
-    /// The name of the version property.
-    package var version: PropertyName = "version"
+    /// The names of the system properties.
+    var columns = PushColumns(SystemColumns())
+    private var version: PropertyName { columns.version }
     /// The name of the time property, if rows older than the records here are to be requested once more: they may come
     /// from a replica that lags, and no later page corrects them.
     var time: PropertyName?
@@ -253,15 +254,15 @@ struct PageCommit: Sendable {
         }
     }
 
-    /// Returns the page with the locally known version in each row that came without one. Lists of some servers have no
-    /// versions. An edit without a version is sent without a condition, and would overwrite other users' changes.
+    /// Returns the page with the locally known version in each row that came without one, and with the record's values.
+    /// Lists of some servers have no versions. Other values may be older than that version, or newer.
     private func keepingVersions(of upserts: [Int], _ store: any StoreWriter) throws -> RowPage {
-        let page = revised?.page ?? page
+        let (raw, page) = (page, revised?.page ?? page)
         var revisions: [RowPage.Revision?]?
         for index in upserts where page.rows[index].version == nil {
-            guard let known = try store.record(page.rows[index].id, in: table)?[version], !known.isNull else {
-                continue
-            }
+            guard let record = try store.record(page.rows[index].id, in: table), let known = record[version],
+                !known.isNull, [raw, page].contains(where: { columns.isSame($0.record(at: index), as: record) })
+            else { continue }
             let held = JSON(members: [(version, known)])
             var kept = revisions ?? page.rows.indices.map(page.revision)
             switch kept[index] {

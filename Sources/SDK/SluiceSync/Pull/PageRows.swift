@@ -66,9 +66,13 @@ struct RepeatedRows: Sendable {
     /// The hashes of the received ids.
     private var known: Set<UInt64> = []
     private var repeats = 0
-    /// The number of consecutive pages that are over at once with rows of the last moments, and the largest such number.
+    /// The number of consecutive short pages with rows that came after the pull's beginning, and the largest such number.
     private var recentPages = 0
     private static let mostRecentPages = 100
+    /// The time of the first page.
+    private var began: Timestamp?
+    /// The number of new rows on the largest page.
+    private var largest = 0
 
     /// Takes the new rows of a page.
     mutating func take(_ rows: some Sequence<RowPage.Row>) {
@@ -82,11 +86,18 @@ struct RepeatedRows: Sendable {
         }
     }
 
-    /// Takes the number of new rows of a page.
+    /// Takes the number of new rows of a page, and the newest time among them.
     ///
-    /// - Parameter isRecent: whether its rows are of the last moments, by the server's clock.
-    mutating func take(_ count: Int, of asked: Int, isRecent: Bool) {
-        recentPages = isRecent && 2 * count < asked ? recentPages + 1 : 0
+    /// - Parameter asked: the number of requested rows.
+    mutating func take(_ count: Int, until time: Timestamp, on page: PullPage, of asked: Int) {
+        largest = max(largest, count)
+        // `Date` has whole seconds.
+        let now = page.serverDate.map { Timestamp(ticks: $0.ticks + Timestamp.ticksPerSecond) } ?? page.localDate
+        began = began ?? now
+        // The server may give so few rows at once. Where its clock is not known, they count beside the largest page.
+        let whole = page.serverDate == nil ? largest : asked
+        let isRecent = began.map { time > $0 } ?? false
+        recentPages = isRecent && 2 * count < whole ? recentPages + 1 : 0
     }
 
     /// Whether rows have come again, or as fast as they are read, so often that further changes are left to the next

@@ -163,7 +163,7 @@ struct PullDriver: Sendable {
         commit.askedAt = mark
         commit.requestedAt = requestedAt
         commit.stampWhenEmpty = stampWhenEmpty
-        commit.version = client.dialect.columns.version
+        commit.columns = client.dialect.pushColumns
         commit.server = client.endpoint.identity
         commit.references = options.idReferences
         let stored = try await exchange.store(commit)

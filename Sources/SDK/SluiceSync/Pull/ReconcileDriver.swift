@@ -137,7 +137,7 @@ struct ReconcileDriver: Sendable {
         get throws {
             var commit = PageCommit(
                 table: table, page: try RowPage(records: []), rows: [], cursor: cursor, removals: removals)
-            commit.version = dialect.columns.version
+            commit.columns = dialect.pushColumns
             commit.time = dialect.columns.updatedAt
             return commit
         }

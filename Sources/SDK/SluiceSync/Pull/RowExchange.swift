@@ -155,7 +155,7 @@ struct RowExchange: Sendable {
                 part.savesCursor = false
                 part.askedAt = total.mark
                 part.requestedAt = requestedAt
-                part.version = commit.version
+                part.columns = commit.columns
                 part.time = commit.time
                 part.server = client.endpoint.identity
                 part.references = options.idReferences

@@ -3,10 +3,12 @@ internal import SluiceWire
 
 /// Compares an answer with the record on which the change was made, and with the record after the send.
 extension PushItem {
-    /// Whether the record still has the version of the change's condition, and so is unchanged.
+    /// Whether the record still has the version of the change's condition, or on a server without versions its values,
+    /// and so is unchanged.
     func isUnmoved(_ record: JSON, _ columns: PushColumns) -> Bool {
-        guard let version = base?[columns.version], !version.isNull else { return false }
-        return record[columns.version] == version
+        guard let base else { return false }
+        let (version, other) = (base[columns.version] ?? .null, record[columns.version] ?? .null)
+        return version == other && (!version.isNull || columns.isSame(record, as: base))
     }
 
     /// Whether the record has a version known before the change was sent, and so is not its result.
@@ -86,7 +88,9 @@ extension PushItem {
 
     /// Whether the record has a new version with the values that it had before an update.
     func isMadeAgain(_ record: JSON, _ columns: PushColumns) -> Bool {
-        guard operation.kind == .update, let base, !isOld(record, columns) else { return false }
+        guard operation.kind == .update, let base, base[columns.version]?.string != nil, !isOld(record, columns) else {
+            return false
+        }
         return RecordRules.withoutSystemColumns(record, columns.system)
             == RecordRules.withoutSystemColumns(base, columns.system)
     }
@@ -148,9 +152,14 @@ extension PushItem {
         let isRefused = !isTaken(in: record, columns)
         let given = (record.members ?? []).lazy.filter { !$0.value.isNull }
         let answered = Set(given.map { StoreRules.folded($0.name.text) })
+        // An update that the answer shows undone, or an insert that was answered with a record that was there.
+        func isOther(_ name: PropertyName, _ value: JSON) -> Bool {
+            if operation.kind == .update { return record[name] != nil && record[name] == base?[name] }
+            return answer.status == 200 && !columns.holds(record, JSON(members: [(name, value)]))
+        }
         return (sent.request.members ?? []).filter { name, value in
             !value.isNull && name != columns.id && !columns.system.contains(name) && sent.final[name] == value
-                && (isRefused || !answered.contains(StoreRules.folded(name.text)))
+                && (isRefused || !answered.contains(StoreRules.folded(name.text)) || isOther(name, value))
                 && (operation.kind == .insert || base?[name] != value)
         }.map(\.name)
     }

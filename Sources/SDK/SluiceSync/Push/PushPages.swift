@@ -139,7 +139,9 @@ extension PushWorker {
         case .insert, .update: local = isFrozen && made != nil ? made : try reader.record(id, in: table)
         case .delete: local = nil
         }
-        var item = PushItem(operation: operation, local: local, base: state?.base)
+        let foreign = columns.foreign(in: state?.base ?? state?.mirror ?? local)
+        var item = PushItem(
+            operation: operation, local: local?.without(foreign), base: state?.base?.without(foreign))
         item.forms = forms.known(in: table)
         item.known = state?.mirror?[columns.version]
         item.isYoung = isYoung(state?.base)

@@ -119,8 +119,8 @@ enum PushVerdict: Sendable, Hashable {
         }
         guard let record else {
             // A refusal with the record counts where nothing else shows it.
-            if let claim, status == 409 || status == 412, columns.id(claim)?.isSame(as: item.operation.recordID) ?? false,
-                !columns.isDeleted(claim), !item.isUnmoved(claim, columns)
+            if let claim, status == 409 || status == 412, !columns.isDeleted(claim), !item.isUnmoved(claim, columns),
+                columns.id(claim)?.isSame(as: item.operation.recordID) ?? false
             {
                 let verdict = compare(item, with: claim, columns: columns, isRefusal: true, remembers: remembers)
                 return item.completing(verdict, columns)
@@ -128,7 +128,9 @@ enum PushVerdict: Sendable, Hashable {
             switch item.operation.kind {
             // The list was answered, so the table exists.
             // Refused for the record's version, and missing: a copy that lags may not have it yet.
-            case .delete: return item.isYoung && status == 412 ? .later(.preconditionFailed, uncertain: true) : .gone
+            case .delete where item.isYoung && (status == 412 || status == 409):
+                return .later(.preconditionFailed, uncertain: true)
+            case .delete: return .gone
             case .update: return .conflict(server: nil, isDeleted: true)
             // Refused as existing, but missing: the server's answers contradict each other.
             case .insert, .undelete:

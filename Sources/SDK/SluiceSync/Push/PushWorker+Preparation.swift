@@ -25,7 +25,8 @@ extension PushWorker {
         let (table, id) = (item.operation.table, item.operation.recordID)
         do {
             let found = try await lookup(table, id, includeDeleted: true).record
-            guard let found, found[columns.version] == listed[columns.version] else { return listed }
+            let hidesVersion = listed[columns.version]?.string == nil
+            guard let found, hidesVersion || found[columns.version] == listed[columns.version] else { return listed }
             partialLists.note(table, listed: listed, byID: found)
             return found.without(options.localOnly.columns[table])
         } catch let error as SluiceError where !error.isEndOfPush {
@@ -103,7 +104,7 @@ extension PushWorker {
 
     /// Whether the server may have a version of the record that its lists do not show.
     private func mayHideVersion(_ item: PushItem) -> Bool {
-        guard client.dialect.adapter == nil, item.operation.sent.isEmpty, let base = item.base else { return false }
+        guard item.operation.sent.isEmpty, let base = item.base else { return false }
         return base[columns.version]?.string == nil && partialLists.hasVersions(item.operation.table) != false
     }
 
@@ -127,8 +128,18 @@ extension PushWorker {
         }
         let hasVersion = record[columns.version]?.string != nil
         if try await isReplaced(record[columns.version]?.string, of: item, requestedAt) { throw lag(of: item) }
+        if !hasVersion, let other = record[columns.version], !other.isNull {
+            // A version that is no text cannot be a condition.
+            return other == base[columns.version] ? nil : .answer(item, .madeOnAnother(record))
+        }
         partialLists.note(table, hasVersions: hasVersion)
         if !hasVersion { return nil }
+        if AskedHooks(options.hooks, .afterPull, table: table) != nil {
+            // Hooks may have stored other values than the server's: the time tells.
+            let times = [record, base].compactMap { $0[client.dialect.columns.updatedAt] }
+            let isMoved = times.count == 2 && times[0] != times[1] || columns.isDeleted(record)
+            return isMoved ? .answer(item, .madeOnAnother(record)) : try await grounded(item, on: record)
+        }
         if columns.isSame(record, as: base) { return try await grounded(item, on: record) }
         guard !columns.isDeleted(record), let listed = try await listed(item), columns.isSame(listed, as: base) else {
             return .answer(item, .madeOnAnother(record))
@@ -266,12 +277,21 @@ extension PushAnswer {
 final class PartialLists: Sendable {
     private struct Table {
         var isPartial: Bool?
-        /// Whether records by their ids have versions.
-        var hasVersions: Bool?
-        /// The properties that compared records had, without those that one of them lacked in both forms.
-        var names: Set<PropertyName> = []
+        /// Whether a record by its id had a version, and how many had none.
+        var hasVersions = false
+        var unversioned = 0
+        /// The properties that compared records had, with the sizes of their largest values, and those that one of the
+        /// records lacked in both forms.
+        var sizes: [PropertyName: Int] = [:]
         var lacked: Set<PropertyName> = []
+        /// The numbers of compared records that had null in both forms.
+        var nulls: [PropertyName: Int] = [:]
     }
+
+    /// The number of records without a version after which no other is asked for one.
+    private static let mostUnversioned = 10
+    /// The number of records with null after which null in a list is believed.
+    private static let provingNulls = 3
 
     private let known = Mutex<[ExactName: Table]>([:])
 
@@ -279,32 +299,56 @@ final class PartialLists: Sendable {
     func isPartial(_ table: String) -> Bool? { known.withLock { $0[ExactName(table)]?.isPartial } }
 
     /// Returns whether records of the table have versions by their ids that its lists lack; nil if none was asked for.
-    func hasVersions(_ table: String) -> Bool? { known.withLock { $0[ExactName(table)]?.hasVersions } }
+    func hasVersions(_ table: String) -> Bool? {
+        known.withLock { known in
+            guard let table = known[ExactName(table)] else { return nil }
+            return table.hasVersions ? true : table.unversioned < Self.mostUnversioned ? nil : false
+        }
+    }
 
     /// Notes whether a record by its id has a version that its list lacked.
     func note(_ table: String, hasVersions: Bool) {
-        known.withLock { $0[ExactName(table), default: Table()].hasVersions = hasVersions }
+        known.withLock { known in
+            if hasVersions { known[ExactName(table), default: Table()].hasVersions = true }
+            if !hasVersions { known[ExactName(table), default: Table()].unversioned += 1 }
+        }
     }
 
-    /// Whether the listed record has all properties of the compared ones. A property that it lacks may be left out by
-    /// the list, unless a comparison has shown that rows lack it themselves.
+    /// Whether the listed record is whole by the compared ones. A property that it lacks may be left out by the list,
+    /// unless a comparison has shown that rows lack it themselves; a value that is larger than those compared may be cut
+    /// short.
     func hasAll(_ record: JSON, of table: String) -> Bool {
         known.withLock { known in
             guard let table = known[ExactName(table)] else { return false }
-            return table.names.subtracting(table.lacked).isSubset(of: record.names)
+            return Set(table.sizes.keys).subtracting(table.lacked).isSubset(of: record.names)
+                && (record.members ?? []).allSatisfy { name, value in
+                    value.isNull
+                        ? table.nulls[name] ?? 0 >= Self.provingNulls : table.sizes[name] ?? -1 >= Self.size(of: value)
+                }
         }
     }
 
     /// Notes the two forms of one version of a record. Lists that were partial once stay so.
     func note(_ table: String, listed: JSON, byID record: JSON) {
         let held = (record.members ?? []).filter { !$0.value.isNull }
+        let empty = record.names.filter { record[$0] == .null }
         known.withLock { known in
             var noted = known[ExactName(table)] ?? Table()
             noted.isPartial = noted.isPartial ?? false
             if held.contains(where: { listed[$0.name] != $0.value }) { noted.isPartial = true }
-            noted.lacked.formUnion(noted.names.subtracting(held.map(\.name)).subtracting(listed.names))
-            noted.names.formUnion(held.map(\.name))
+            noted.lacked.formUnion(Set(noted.sizes.keys).subtracting(held.map(\.name)).subtracting(listed.names))
+            for (name, value) in held { noted.sizes[name] = max(noted.sizes[name] ?? 0, Self.size(of: value)) }
+            for name in empty where listed[name] ?? .null == .null { noted.nulls[name, default: 0] += 1 }
             known[ExactName(table)] = noted
+        }
+    }
+
+    /// Returns the size of a value that a list may cut short, in bytes; 0 for any other value.
+    private static func size(of value: JSON) -> Int {
+        switch value.kind {
+        case .string: value.string?.utf8.count ?? 0
+        case .array, .object: value.description.utf8.count
+        default: 0
         }
     }
 }

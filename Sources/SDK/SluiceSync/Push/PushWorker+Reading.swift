@@ -23,7 +23,8 @@ extension PushWorker {
             // Some lists omit the records' versions, or properties.
             let lacksVersion =
                 record[version]?.string == nil
-                && (item.base?[version]?.string != nil || partialLists.hasVersions(table) == true)
+                && (item.base?[version]?.string != nil || partialLists.hasVersions(table) == true
+                    || item.operation.kind == .undelete && partialLists.hasVersions(table) == nil)
             if !isRaw, lacksVersion || !columns.isDeleted(record) && item.isPart(record, columns) {
                 do {
                     let found = try await lookup(table, id, includeDeleted: item.operation.kind == .undelete)

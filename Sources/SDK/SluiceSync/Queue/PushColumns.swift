@@ -65,6 +65,17 @@ package struct PushColumns: Sendable, Hashable {
         return JSON(members: own.sorted().map { ($0, time) })
     }
 
+    /// Returns the system properties that a record has from another wire: a store whose wire was changed holds such
+    /// records until they are pulled once more. A record of this wire has its own.
+    func foreign(in record: JSON?) -> Set<PropertyName> {
+        guard let record, !system.contains(where: { record[$0] != nil }) else { return [] }
+        let others = Dialect.all.map(\.columns).filter { wire in
+            wire.version != names.version && record[wire.version]?.string != nil
+                && record[wire.updatedAt]?.string.flatMap { Timestamp($0) } != nil
+        }
+        return others.reduce(into: []) { $0.formUnion($1.system) }
+    }
+
     func id(_ record: JSON) -> RecordID? { record[names.id]?.textID }
     func isDeleted(_ record: JSON) -> Bool { record[names.deleted]?.flag == true }
 

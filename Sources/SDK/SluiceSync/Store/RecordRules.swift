@@ -43,7 +43,10 @@ package enum RecordRules {
         try validate(depthOf: record, id: id, table: table)
     }
 
-    /// Refuses a change that gives a record two properties whose names differ in the case of ASCII letters only: the
+    /// The names with two underscores that a record may have from a server.
+    private static let ofServers: Set<PropertyName> = ["__version", "__updatedAt", "__createdAt", "__deleted"]
+
+    /// Refuses names that servers keep for themselves, and a change that gives a record two properties whose names differ in the case of ASCII letters only: the
     /// databases of many servers take them for one column, and one of the values would be lost.
     ///
     /// - Parameters:
@@ -53,6 +56,14 @@ package enum RecordRules {
     static func validate(
         namesOf record: JSON, besides formers: [JSON?], namesKeys: Bool = false, id: RecordID, table: String
     ) throws(SluiceError) {
+        if let name = record.names.first(where: { name in
+            name.text.hasPrefix("__") && !ofServers.contains(name) && !formers.contains { $0?[name] != nil }
+        }) {
+            throw SluiceError(
+                .invalidRecord,
+                "servers keep names that begin with two underscores for themselves, so \(name) would be lost",
+                table: table, recordID: id)
+        }
         let names = namesKeys ? record.names.filter { $0 != "id" } : record.names
         // Without capitals no two names can differ in case alone.
         guard names.contains(where: { $0.text.utf8.contains { (0x41...0x5A).contains($0) } }) else { return }

@@ -149,15 +149,16 @@ struct OperationSession: Sendable {
         where error.code == .notFound && answer.status >= 400:
             return keep(
                 item, .pending, .init(code: "notFound", message: "the server does not know the table", status: 404))
-        case (.readingBack(let item, let answer), .failed(let error))
-        where !error.isEndOfPush && !error.mayPass && answer.record.map { item.isPart($0, columns) } ?? false:
-            return act(
-                on: .judge(
-                    item, readBack: nil, columns: columns.judging(item.operation.table), status: answer.status,
-                    claim: answer.record, remembers: answer.remembersRequests), item, answer: answer)
-        case (.readingBack(let item, _), .failed(let error)), (.asking(let item, _, _, _), .failed(let error)):
-            // A change may be judged by the record before it is sent for the first time.
-            return fail(item, error, wasSent: item.operation.sentAsIs != nil)
+        case (.readingBack(let item, let answer), .failed(let error)):
+            let verdict = PushVerdict.judge(
+                item, claim: answer.record, columns: columns.judging(item.operation.table), status: answer.status,
+                remembers: answer.remembersRequests)
+            guard let verdict, !error.isEndOfPush, !error.mayPass else {
+                // A change may be judged by the record before it is sent for the first time.
+                return fail(item, error, wasSent: item.operation.sentAsIs != nil)
+            }
+            return act(on: verdict, item, answer: answer)
+        case (.asking(let item, _, _, _), .failed(let error)): return fail(item, error, wasSent: true)
         case (.asking(let item, let record, let sent, let first), .asked(let answer)):
             return judgeAgain(item, record, sent, first, asked: answer)
         case (.deciding(let item, let conflict), .decided(let decision)): return settle(item, conflict, decision)

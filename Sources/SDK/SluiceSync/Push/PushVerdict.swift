@@ -76,11 +76,11 @@ enum PushVerdict: Sendable, Hashable {
                 // Another record has a value that must be unique.
                 return .refused(answer.status == 409 ? .rejected : .brokenProtocol)
             }
-            // A part of the record, or one without a removed value: the record itself shows which.
-            if !isTombstone, item.isPart(record, columns) { return .readBack }
             // A record that still has the condition's version does not show why the server refused.
             let mayBeUnmoved = operation.kind == .delete ? !isTombstone : operation.kind != .undelete
             if mayBeUnmoved, item.isUnmoved(record, columns) { return .readBack }
+            // A part of the record, or one without a removed value: the record itself shows which.
+            if !isTombstone, item.isPart(record, columns) { return .readBack }
             return item.completing(
                 compare(item, with: record, columns: columns, isRefusal: true, remembers: answer.remembersRequests),
                 columns)
@@ -118,12 +118,8 @@ enum PushVerdict: Sendable, Hashable {
             return .refused(.rejected)
         }
         guard let record else {
-            // A refusal with the record counts where nothing else shows it.
-            if let claim, status == 409 || status == 412, !columns.isDeleted(claim), !item.isUnmoved(claim, columns),
-                columns.id(claim)?.isSame(as: item.operation.recordID) ?? false
-            {
-                let verdict = compare(item, with: claim, columns: columns, isRefusal: true, remembers: remembers)
-                return item.completing(verdict, columns)
+            if let verdict = judge(item, claim: claim, columns: columns, status: status, remembers: remembers) {
+                return verdict
             }
             switch item.operation.kind {
             // The list was answered, so the table exists.
@@ -183,6 +179,19 @@ enum PushVerdict: Sendable, Hashable {
         // Refused for a version that the record still has: perhaps a copy of the server's data lags.
         if status == 412, claim == nil { return .later(.preconditionFailed, uncertain: true) }
         return verdict
+    }
+
+    /// Judges a refusal by the record in it, where nothing else shows that record.
+    ///
+    /// - Returns: nil if the refusal has no record, or none that is newer than the change.
+    static func judge(
+        _ item: PushItem, claim: JSON?, columns: PushColumns, status: Int, remembers: Bool
+    ) -> PushVerdict? {
+        guard let claim, status == 409 || status == 412, !columns.isDeleted(claim), !item.isOld(claim, columns),
+            columns.id(claim)?.isSame(as: item.operation.recordID) ?? false
+        else { return nil }
+        let verdict = compare(item, with: claim, columns: columns, isRefusal: true, remembers: remembers)
+        return item.completing(verdict, columns)
     }
 
     /// Whether a reported conflict has another reason than the record, because the record is missing or unchanged. The

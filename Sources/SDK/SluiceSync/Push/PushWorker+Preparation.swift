@@ -123,7 +123,7 @@ extension PushWorker {
             return nil
         }
         guard let record = found?.without(options.localOnly.columns[table]) else {
-            if let listed = try await listed(item), isYoung(listed) { throw lag(of: item) }
+            if let listed = try await listed(item), isYoung(listed) { throw lag(of: item, Self.isHidden) }
             return nil
         }
         let hasVersion = record[columns.version]?.string != nil
@@ -146,7 +146,7 @@ extension PushWorker {
         }
         // The list leaves out what it does not have.
         if columns.holds(record, base) { return try await grounded(item, on: record) }
-        if item.operation.failure == nil { throw lag(of: item) }
+        if item.operation.failure == nil { throw lag(of: item, "the server's list and the record by its id differ") }
         return .answer(item, .madeOnAnother(record))
     }
 
@@ -177,10 +177,7 @@ extension PushWorker {
                 known == true || item.operation.failure == nil || isYoung(listed)
             else { return .item(item) }
             if columns.isDeleted(listed) { return .answer(item, .madeOnAnother(listed)) }
-            throw SluiceError(
-                .serverFailure,
-                "the server lists the record and does not show it by its id; a copy of its data may lag",
-                table: table, recordID: id)
+            throw lag(of: item, Self.isHidden)
         }
         guard record[columns.version] == base[columns.version] else {
             // The update itself meets the conflict. It is not sent where it would remove something.
@@ -195,6 +192,8 @@ extension PushWorker {
         }
         return partialLists.isPartial(table) == true ? try await grounded(item, on: record) : .item(item)
     }
+
+    private static let isHidden = "the server lists the record and does not show it by its id"
 
     /// Whether the record changed so short a time ago that a copy of the data that lags may not have it.
     func isYoung(_ record: JSON?) -> Bool {

@@ -67,11 +67,13 @@ extension PushWorker {
         }
     }
 
-    /// Returns the failure of a read that showed a replaced version: the change waits.
-    func lag(of item: PushItem) -> SluiceError {
+    /// Returns the failure of a read by whose answer the change waits.
+    func lag(
+        of item: PushItem, _ reason: String = "the server shows a version of the record that was replaced"
+    ) -> SluiceError {
         SluiceError(
-            .serverFailure, "the server shows a version of the record that was replaced; a copy of its data may lag",
-            table: item.operation.table, recordID: item.operation.recordID)
+            .serverFailure, "\(reason); a copy of its data may lag", table: item.operation.table,
+            recordID: item.operation.recordID)
     }
 
     private func list(_ query: TableQuery) async throws -> (page: RowPage, answeredBy: [String]) {

@@ -160,6 +160,9 @@ struct PushRequests {
                 let names = localOnly.columns(of: table)
                 changes = Rebase.changes(from: base.without(names), to: local.without(names), system: columns.system)
                 changes[columns.id] = JSON(id)
+                for name in columns.serverSet[table] ?? [] where columns.isStale(local[name], beside: base[name]) {
+                    changes[name] = nil
+                }
             }
             request = dialect.update(table: table, id: id, changes: changes, version: version, endpoint: endpoint)
         case .delete: request = dialect.delete(table: table, id: id, version: version, endpoint: endpoint)

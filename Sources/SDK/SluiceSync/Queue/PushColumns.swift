@@ -51,6 +51,13 @@ package struct PushColumns: Sendable, Hashable {
         return record
     }
 
+    /// Whether a value of a time that the server sets is none, or an older one of the server's, and so no change.
+    func isStale(_ value: JSON?, beside newer: JSON?) -> Bool {
+        guard let value, !value.isNull else { return true }
+        let times = [value, newer].compactMap { $0?.string.flatMap { Timestamp($0) } }
+        return times.count == 2 && times[0] < times[1]
+    }
+
     /// Returns the record without the properties that hold its own time of change: a server has set them, and a record that
     /// is made once more has none.
     func unset(_ record: JSON, in table: String, of local: JSON?) -> JSON {

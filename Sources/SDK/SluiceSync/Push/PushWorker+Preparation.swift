@@ -104,7 +104,7 @@ extension PushWorker {
 
     /// Whether the server may have a version of the record that its lists do not show.
     private func mayHideVersion(_ item: PushItem) -> Bool {
-        guard item.operation.sent.isEmpty, let base = item.base else { return false }
+        guard item.operation.sent.isEmpty || !item.operation.isUncertain, let base = item.base else { return false }
         return base[columns.version]?.string == nil && partialLists.hasVersions(item.operation.table) != false
     }
 
@@ -179,6 +179,9 @@ extension PushWorker {
             if columns.isDeleted(listed) { return .answer(item, .madeOnAnother(listed)) }
             throw lag(of: item, Self.isHidden)
         }
+        // What the server does not have, and an earlier wire had.
+        let foreign = columns.foreign(in: base, beside: record)
+        let item = PushItem(item, without: foreign)
         guard record[columns.version] == base[columns.version] else {
             // The update itself meets the conflict. It is not sent where it would remove something.
             return known == nil ? .item(item) : try await onServersRecord(item)

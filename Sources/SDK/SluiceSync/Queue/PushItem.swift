@@ -36,6 +36,14 @@ struct PushItem: Sendable, Hashable {
         self.base = base
     }
 
+    /// Makes an item of the same operation whose records lack those properties.
+    init(_ item: PushItem, without names: Set<PropertyName>) {
+        self = item
+        if names.isEmpty { return }
+        local = local?.without(names)
+        base = base?.without(names)
+    }
+
     /// The record's id from now on: the assigned key, if the service has assigned one.
     var recordID: RecordID {
         if case .assigned(let id, _)? = created { return id }

@@ -83,6 +83,18 @@ struct LyingListTests {
         #expect(try await device.todos.count() == 4, "without a name")
     }
 
+    @Test("hundreds of pages that are much smaller than asked for are read to the end", arguments: [true, false])
+    func smallPages(_ isFresh: Bool) async throws {
+        let device = try await Device(.memory, server: ModelServer(pageSize: 3), pageSize: 50)
+        device.server.seed("todos", ids(450).map { ["id": JSON($0), "n": 1] })
+        if !isFresh {
+            for (place, id) in ids(450).enumerated() {
+                device.server.restamp("todos", [RecordID(id)], at: Timestamp(time(place))!)
+            }
+        }
+        #expect(try await device.todos.pull(named: "all").stored == 450)
+    }
+
     @Test("empty pages that link to each other without end are an error")
     func linkedInCircles() async throws {
         let device = try await Device(.memory, pageSize: 50, dialect: .azureV3)

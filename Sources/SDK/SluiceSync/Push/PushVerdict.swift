@@ -167,8 +167,10 @@ enum PushVerdict: Sendable, Hashable {
         // Some servers do not change the version with each change, but the values prove it.
         if case .found = verdict { return verdict }
         // The server says it once more, and what it writes of the change is what the record had.
-        if status < 300, item.operation.isRepeated, claim != nil, item.isWritten(in: record, columns) {
-            return .found(record, item.operation.sentAsIs)
+        if status < 300, item.operation.isRepeated, let claim, item.isWritten(in: record, columns) {
+            // A copy that lags may have answered the read.
+            let isNewer = columns.id(claim) != nil && !item.isOld(claim, columns)
+            return .found(isNewer ? claim : record, item.operation.sentAsIs)
         }
         // The answer claimed success, perhaps as a gateway's page, but nothing has happened yet.
         if status < 300 { return .later(.brokenProtocol, uncertain: true) }

@@ -119,10 +119,8 @@ package struct CursorCeiling: Sendable {
         }
         let saved = [earliest, after(time, at: page)].compactMap(\.self).min()
         guard let saved, saved < time else { return nil }
-        let text = saved.text(fractionDigits: 3)
-        // The digits that are cut off must not lead back to before the start.
-        if let start, saved >= start.time, Timestamp(text).map({ $0 <= start.time }) ?? true { return start.text }
-        return text
+        if let start, start.time == saved { return start.text }
+        return saved.text(fractionDigits: 3)
     }
 
     /// Returns a time that is safe to save even if `Date` runs ahead of the clock that stamps the rows.

@@ -46,7 +46,7 @@ extension PushWorker {
         }
     }
 
-    /// Reads the record first if the change has no known base: its version becomes the condition of the first send and
+    /// Reads the record first if the change has no known base, or one without a version: the record's version becomes the condition of the first send and
     /// of each repeat, so that a repeat never redoes a change that another user has undone.
     ///
     /// A change or a delete of a record never seen is judged by the current record. An undelete is made on the
@@ -76,8 +76,9 @@ extension PushWorker {
         case .undelete: if version(item.base) != nil, !mayBePart(item) { return .item(item) }
         }
         let isPut = operation.kind == .undelete && client.dialect.undelete == .put
-        var found = try await readBack(item)
-        if mayBePart(item), let listed = found.record, columns.isDeleted(listed) {
+        // The list itself is compared with the record by its id.
+        var found = try await readBack(item, isRaw: mayBePart(item))
+        if mayBePart(item), let listed = found.record, columns.isDeleted(listed) || version(listed) == nil {
             found.record = try await whole(listed, of: item)
         }
         var item = item
@@ -204,11 +205,12 @@ extension PushWorker {
         return time.map { ReplacedVersions.isWithinLag($0, of: options.environment.now()) } ?? false
     }
 
-    /// Returns the record from the list; nil if the server lists none, or does not filter its lists.
+    /// Returns the record as it is listed; nil if the server lists none, or does not filter its lists. A failure that may
+    /// pass is no such evidence, and is thrown.
     private func listed(_ item: PushItem) async throws -> JSON? {
         do {
             return try await readBack(item, isRaw: true).record
-        } catch let error as SluiceError where !error.isEndOfPush {
+        } catch let error as SluiceError where !error.isEndOfPush && !error.mayPass {
             return nil
         }
     }

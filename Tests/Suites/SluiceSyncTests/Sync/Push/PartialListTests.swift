@@ -78,6 +78,38 @@ struct PartialListTests {
         #expect(try transport.requests.last?.body.json == ["id": "a", "n": 1, "notes": "kept", "deleted": false])
     }
 
+    @Test("an undelete by a list without versions does not prove that the list is whole")
+    func afterUndelete() async throws {
+        let device = try await Device(.memory, dialect: .datasync)
+        let model = device.server
+        model.seed("todos", ["a", "b"].map { ["id": JSON($0), "n": 1, "notes": "kept"] })
+        model.softDelete("todos", "a")
+        model.onRequest { request in
+            let call = ModelCall(request)
+            let rows = model.rows("todos")
+            if call.id == "a", let row = rows["a"] {
+                let isWrite = request.isWrite
+                return .answer(.model(200, isWrite ? row.setting(["deleted": false, "version": "v9"]) : row))
+            }
+            guard request.head.method == .get, call.id == nil, let query = try? call.query(),
+                let evaluator = try? TableQuery.Evaluator(TableQuery("", filter: query.filter), schema: nil)
+            else { return .none }
+            let listed = evaluator.apply(to: rows.values.sorted { "\($0["id"]!)" < "\($1["id"]!)" })
+            let page = listed.dropFirst(query.skip).prefix(query.top ?? 50).map { $0.without(["notes", "version"]) }
+            return .answer(.model(200, ["items": JSON(Array(page))]))
+        }
+        try await device.todos.pull(named: "all")
+        try await device.todos.undelete(id: "a")
+        let pushed = try await device.context.push()
+        #expect(pushed.isClean, "\(pushed) \(model.calls)")
+        let sent = try #require(model.requests.last { $0.isWrite })
+        #expect(try sent.body.json["notes"] == "kept" && sent.head.headerFields[.ifMatch] != nil)
+        #expect(device.context.partialLists.isPartial("todos") == true)
+        try await device.todos.update(["id": "b", "n": 2])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("b")?["notes"] == "kept" && device.remote("b")?["n"] == 2)
+    }
+
     @Test(
         "where lists are whole, records are read by their ids until that is known of each property's values",
         arguments: wires)

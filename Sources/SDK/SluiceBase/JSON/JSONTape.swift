@@ -1,21 +1,3 @@
-/// A part of a text that JSON does not have, and that leaves the ends of all other values clear.
-package struct JSONFault: Sendable {
-    package enum Kind: Sendable, CaseIterable {
-        /// A text or name that is not valid Unicode.
-        case unicode
-        /// A text or name with a control character that is not escaped, with an unknown escape, or a name with NUL.
-        case escape
-        /// A word or number of another language, such as `NaN`. It becomes null.
-        case word
-        /// A member name for the second time in its object.
-        case name
-    }
-
-    package let kind: Kind
-    /// The position of the word, or after the quote of the text or name.
-    package let start: UInt32
-}
-
 /// A JSON text read once: its tokens in source order, as offsets into the bytes.
 ///
 /// The tape has two consumers: ``JSON`` builds its tree from it, and a page's rows are bound into SQL statements

@@ -1,7 +1,6 @@
 internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
-internal import Synchronization
 
 extension PushWorker {
     /// The result of preparing an operation for sending.
@@ -103,54 +102,6 @@ extension PushWorker {
         return .item(item)
     }
 
-    /// Whether the server may have a version of the record that its lists do not show.
-    private func mayHideVersion(_ item: PushItem) -> Bool {
-        guard item.operation.sent.isEmpty || !item.operation.isUncertain, let base = item.base else { return false }
-        return base[columns.version]?.string == nil && partialLists.hasVersions(item.operation.table) != false
-    }
-
-    /// Gives a change that was made on a record without a version the one that the server has in the `ETag` field of the
-    /// record by its id. If the list shows another record than the base, another user has changed it, which is a conflict.
-    ///
-    /// - Returns: nil where the record by its id has no version either, or is not shown.
-    private func hiddenVersion(of item: PushItem, _ base: JSON) async throws -> Preparation? {
-        let (table, id, requestedAt) = (item.operation.table, item.operation.recordID, options.environment.now())
-        let found: JSON?
-        do {
-            found = try await lookup(table, id).record
-        } catch let error as SluiceError where !error.isEndOfPush {
-            // Not every server answers by id, but a failure may pass.
-            if error.mayPass { throw error }
-            return nil
-        }
-        guard let record = found?.without(options.localOnly.columns[table]) else {
-            if let listed = try await listed(item), isYoung(listed) { throw lag(of: item, Self.isHidden) }
-            return nil
-        }
-        let hasVersion = record[columns.version]?.string != nil
-        if try await isReplaced(record[columns.version]?.string, of: item, requestedAt) { throw lag(of: item) }
-        if !hasVersion, let other = record[columns.version], !other.isNull {
-            // A version that is no text cannot be a condition.
-            return other == base[columns.version] ? nil : .answer(item, .madeOnAnother(record))
-        }
-        partialLists.note(table, hasVersions: hasVersion)
-        if !hasVersion { return nil }
-        if AskedHooks(options.hooks, .afterPull, table: table) != nil {
-            // Hooks may have stored other values than the server's: the time tells.
-            let times = [record, base].compactMap { $0[client.dialect.columns.updatedAt] }
-            let isMoved = times.count == 2 && times[0] != times[1] || columns.isDeleted(record)
-            return isMoved ? .answer(item, .madeOnAnother(record)) : try await grounded(item, on: record)
-        }
-        if columns.isSame(record, as: base) { return try await grounded(item, on: record) }
-        guard !columns.isDeleted(record), let listed = try await listed(item), columns.isSame(listed, as: base) else {
-            return .answer(item, .madeOnAnother(record))
-        }
-        // The list leaves out what it does not have.
-        if columns.holds(record, base) { return try await grounded(item, on: record) }
-        if item.operation.failure == nil { throw lag(of: item, "the server's list and the record by its id differ") }
-        return .answer(item, .madeOnAnother(record))
-    }
-
     /// Rebases an update that replaces the record onto the server's own record, if the local one may be another: hooks
     /// changed it, or the server's lists leave properties out (``PartialLists``). After its first send it is based on
     /// the server's own.
@@ -197,7 +148,7 @@ extension PushWorker {
         return partialLists.isPartial(table) == true ? try await grounded(item, on: record) : .item(item)
     }
 
-    private static let isHidden = "the server lists the record and does not show it by its id"
+    static let isHidden = "the server lists the record and does not show it by its id"
 
     /// Whether the record changed so short a time ago that a copy of the data that lags may not have it.
     func isYoung(_ record: JSON?) -> Bool {
@@ -207,7 +158,7 @@ extension PushWorker {
 
     /// Returns the record as it is listed; nil if the server lists none, or does not filter its lists. A failure that may
     /// pass is no such evidence, and is thrown.
-    private func listed(_ item: PushItem) async throws -> JSON? {
+    func listed(_ item: PushItem) async throws -> JSON? {
         do {
             return try await readBack(item, isRaw: true).record
         } catch let error as SluiceError where !error.isEndOfPush && !error.mayPass {
@@ -230,7 +181,7 @@ extension PushWorker {
         return try await grounded(item, on: record)
     }
 
-    private func grounded(_ item: PushItem, on record: JSON) async throws -> Preparation {
+    func grounded(_ item: PushItem, on record: JSON) async throws -> Preparation {
         let grounded = try await store.write(at: .applied, options.environment, from: .push) { [committer] in
             try committer.ground(item, on: record, in: $0)
         }
@@ -270,89 +221,7 @@ extension PushWorker {
 
 extension PushAnswer {
     /// Returns the refusal of a change that was not made on the server's record.
-    fileprivate static func madeOnAnother(_ record: JSON) -> PushAnswer {
+    static func madeOnAnother(_ record: JSON) -> PushAnswer {
         PushAnswer(status: 412, record: record, message: "the change was not made on the server's record")
-    }
-}
-
-/// The tables whose lists show less of a record than the record by its id does: without its version, without some
-/// properties, with null in their place, or with a part of a text. An update that replaces such a listed record would
-/// remove what the list left out. They are kept for the context's life.
-final class PartialLists: Sendable {
-    private struct Table {
-        var isPartial: Bool?
-        /// Whether a record by its id had a version, and how many had none.
-        var hasVersions = false
-        var unversioned = 0
-        /// The properties that compared records had, with the sizes of their largest values, and those that one of the
-        /// records lacked in both forms.
-        var sizes: [PropertyName: Int] = [:]
-        var lacked: Set<PropertyName> = []
-        /// The numbers of compared records that had null in both forms.
-        var nulls: [PropertyName: Int] = [:]
-    }
-
-    /// The number of records without a version after which no other is asked for one.
-    private static let mostUnversioned = 10
-    /// The number of records with null after which null in a list is believed.
-    private static let provingNulls = 3
-
-    private let known = Mutex<[ExactName: Table]>([:])
-
-    /// Returns whether the table's lists are partial; nil if no record was compared yet.
-    func isPartial(_ table: String) -> Bool? { known.withLock { $0[ExactName(table)]?.isPartial } }
-
-    /// Returns whether records of the table have versions by their ids that its lists lack; nil if none was asked for.
-    func hasVersions(_ table: String) -> Bool? {
-        known.withLock { known in
-            guard let table = known[ExactName(table)] else { return nil }
-            return table.hasVersions ? true : table.unversioned < Self.mostUnversioned ? nil : false
-        }
-    }
-
-    /// Notes whether a record by its id has a version that its list lacked.
-    func note(_ table: String, hasVersions: Bool) {
-        known.withLock { known in
-            if hasVersions { known[ExactName(table), default: Table()].hasVersions = true }
-            if !hasVersions { known[ExactName(table), default: Table()].unversioned += 1 }
-        }
-    }
-
-    /// Whether the listed record is whole by the compared ones. A property that it lacks may be left out by the list,
-    /// unless a comparison has shown that rows lack it themselves; a value that is larger than those compared may be cut
-    /// short.
-    func hasAll(_ record: JSON, of table: String) -> Bool {
-        known.withLock { known in
-            guard let table = known[ExactName(table)] else { return false }
-            return Set(table.sizes.keys).subtracting(table.lacked).isSubset(of: record.names)
-                && (record.members ?? []).allSatisfy { name, value in
-                    value.isNull
-                        ? table.nulls[name] ?? 0 >= Self.provingNulls : table.sizes[name] ?? -1 >= Self.size(of: value)
-                }
-        }
-    }
-
-    /// Notes the two forms of one version of a record. Lists that were partial once stay so.
-    func note(_ table: String, listed: JSON, byID record: JSON) {
-        let held = (record.members ?? []).filter { !$0.value.isNull }
-        let empty = record.names.filter { record[$0] == .null }
-        known.withLock { known in
-            var noted = known[ExactName(table)] ?? Table()
-            noted.isPartial = noted.isPartial ?? false
-            if held.contains(where: { listed[$0.name] != $0.value }) { noted.isPartial = true }
-            noted.lacked.formUnion(Set(noted.sizes.keys).subtracting(held.map(\.name)).subtracting(listed.names))
-            for (name, value) in held { noted.sizes[name] = max(noted.sizes[name] ?? 0, Self.size(of: value)) }
-            for name in empty where listed[name] ?? .null == .null { noted.nulls[name, default: 0] += 1 }
-            known[ExactName(table)] = noted
-        }
-    }
-
-    /// Returns the size of a value that a list may cut short, in bytes; 0 for any other value.
-    private static func size(of value: JSON) -> Int {
-        switch value.kind {
-        case .string: value.string?.utf8.count ?? 0
-        case .array, .object: value.description.utf8.count
-        default: 0
-        }
     }
 }

@@ -46,7 +46,7 @@ package enum RecordRules {
     /// The names with two underscores that a record may have from a server.
     private static let ofServers: Set<PropertyName> = ["__version", "__updatedAt", "__createdAt", "__deleted"]
 
-    /// Refuses names that servers keep for themselves, and a change that gives a record two properties whose names differ in the case of ASCII letters only: the
+    /// Refuses names that servers keep for themselves, and two names that differ in the case of ASCII letters only: the
     /// databases of many servers take them for one column, and one of the values would be lost.
     ///
     /// - Parameters:

@@ -108,7 +108,9 @@ struct ReconcileCommand: OutcomeCommand {
             session in
             let result = try await session.context.reconcile(
                 query, named: self.query, allowsMassRemoval: removals.allowMassRemoval)
-            return Outcome(json: result.json(table: table), text: [SyncReport.text(result, table)])
+            var outcome = Outcome(json: result.json(table: table), text: [SyncReport.text(result, table)])
+            SyncReport.add(quarantined: result.quarantined, table, to: &outcome)
+            return outcome
         }
     }
 }

@@ -46,7 +46,7 @@ struct SyncCommand: OutcomeCommand {
                         in: context)
                     pulls.append(pull.json(table: table))
                     outcome.text.append(SyncReport.text(pull, table))
-                    SyncReport.add(pull, table, to: &outcome)
+                    SyncReport.add(quarantined: pull.quarantined, table, to: &outcome)
                     if let push = pull.push { try await SyncReport.add(push, to: &outcome, in: context) }
                 } catch {
                     outcome.add(CommandFailure(error))
@@ -110,7 +110,7 @@ struct PullCommand: OutcomeCommand {
             let result = try await SyncReport.pull(
                 query, named: self.query, allowsMassRemoval: removals.allowMassRemoval, in: session.context)
             var outcome = Outcome(json: result.json(table: table), text: [SyncReport.text(result, table)])
-            SyncReport.add(result, table, to: &outcome)
+            SyncReport.add(quarantined: result.quarantined, table, to: &outcome)
             if let push = result.push { try await SyncReport.add(push, to: &outcome, in: session.context) }
             return outcome
         }

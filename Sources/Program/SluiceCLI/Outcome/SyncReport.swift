@@ -36,13 +36,13 @@ enum SyncReport {
         (["pull \(table): \(result.counts)"] + result.remarks).joined(separator: "\n  ")
     }
 
-    /// Adds the rows that a pull could not store.
-    static func add(_ pull: PullResult, _ table: String, to outcome: inout Outcome) {
-        guard pull.quarantined > 0 else { return }
+    /// Adds the number of a table's rows that could not be stored.
+    static func add(quarantined: Int, _ table: String, to outcome: inout Outcome) {
+        guard quarantined > 0 else { return }
         outcome.add(
             CommandFailure(
                 .brokenProtocol, "quarantined",
-                "\(Plain.count(pull.quarantined, "row")) could not be stored; see sluice quarantine list", table: table)
+                "\(Plain.count(quarantined, "row")) could not be stored; see sluice quarantine list", table: table)
         )
     }
 

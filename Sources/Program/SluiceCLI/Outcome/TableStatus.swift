@@ -17,11 +17,13 @@ struct TableStatus {
     let staysHere: Bool
     /// The progress of each pulled query.
     let cursors: [SyncStatus.CursorStatus]
+    /// The names of the queries by which `sluice sync` pulls the table.
+    let queries: [String]
 
     /// Returns the tables of the store, the configured ones, and those that were pulled or changed, by name.
     static func all(in session: ClientSession, _ cursors: [SyncStatus.CursorStatus]) async throws -> [TableStatus] {
         let configured = session.settings.tables.map(\.name) + cursors.map(\.table)
-        let context = session.context
+        let (context, pulls) = (session.context, session.settings.pulls)
         return try await context.store.read { reader in
             // A context gives no access to the engine's own tables.
             let names = Set(configured + (try reader.tables().map(\.name))).filter { (try? context.table($0)) != nil }
@@ -39,7 +41,8 @@ struct TableStatus {
                     name: name, rows: try reader.count(matching: TableQuery(name)),
                     waiting: try reader.count(matching: waiting) - ofOthers - behind, held: held, ofOthers: ofOthers,
                     behind: behind,
-                    staysHere: context.localOnly.tables.contains(name), cursors: cursors.filter { $0.table == name })
+                    staysHere: context.localOnly.tables.contains(name), cursors: cursors.filter { $0.table == name },
+                    queries: pulls.filter { $0.query.table == name }.compactMap(\.name))
             }
         }
     }
@@ -66,7 +69,8 @@ struct TableStatus {
         [
             "table": JSON(name), "rows": JSON(rows), "waiting": JSON(waiting), "held": JSON(held),
             "behind": JSON(behind),
-            "lastPull": Self.json(lastPull), "grade": synced.map { JSON($0.grade.rawValue) } ?? .null,
+            "lastPull": Self.json(lastPull),
+            "grade": (synced ?? cursors.first).map { JSON($0.grade.rawValue) } ?? .null,
             "queries": JSON(
                 cursors.map { cursor -> JSON in
                     [
@@ -85,7 +89,8 @@ struct TableStatus {
 
     /// The progress of the table in `sluice sync`.
     private var synced: SyncStatus.CursorStatus? {
-        cursors.first { $0.name == ClientSettings.queryName } ?? cursors.first
+        let names = queries.isEmpty ? [ClientSettings.queryName] : queries
+        return cursors.first { names.contains($0.name) }
     }
 
     /// Whether the table has no queued change.
@@ -105,7 +110,7 @@ struct TableStatus {
     /// The next work of `sluice sync` on the table.
     private var next: String {
         let push = waiting > 0 ? "sends \(Plain.count(waiting, "change")) and " : ""
-        guard let cursor = cursors.first(where: { $0.name == ClientSettings.queryName }) else {
+        guard let cursor = synced else {
             return "\(push)asks for all rows: the table was never synchronised"
         }
         switch cursor.grade {

@@ -36,6 +36,7 @@ extension PullResult: CustomStringConvertible {
         if brought > 0 { parts.append("\(brought.counted("row")) stored") }
         if removed > 0 { parts.append("\(removed.counted("row")) removed") }
         if pending > 0 { parts.append("\(pending.grouped) left alone, with changes that wait") }
+        if quarantined > 0 { parts.append("\(quarantined.grouped) set aside") }
         if dropped > 0 { parts.append("\(dropped.grouped) dropped by a hook") }
         return parts.isEmpty ? "nothing new" : parts.joined(separator: ", ")
     }
@@ -96,7 +97,7 @@ extension ReconcileResult {
     package func json(table: String) -> JSON {
         [
             "table": JSON(table), "compared": JSON(compared), "stored": JSON(stored), "removed": JSON(removed),
-            "pending": JSON(pending), "usedDigest": JSON(usedDigest),
+            "pending": JSON(pending), "quarantined": JSON(quarantined), "usedDigest": JSON(usedDigest),
         ]
     }
 }

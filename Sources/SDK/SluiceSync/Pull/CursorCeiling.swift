@@ -77,6 +77,8 @@ package struct CursorCeiling: Sendable {
     /// The earliest time at which a clock has held the cursor back. Rows before it are not read again in this pull, so
     /// a later answer does not move it.
     private var earliest: Timestamp?
+    /// The latest saved position, and its text. A later one is written in milliseconds, and not before this one.
+    private var saved: (time: Timestamp, text: String)?
 
     /// - Parameters:
     ///   - commitLag: in ticks.
@@ -112,15 +114,24 @@ package struct CursorCeiling: Sendable {
         (clock?.step(to: page) ?? 0).magnitude > UInt64(commitLag > 0 ? commitLag : Self.tolerance)
     }
 
-    /// Returns the time to save instead of `time`, or nil if that may be saved as it is.
-    mutating func limit(_ time: Timestamp, at page: PullPage) -> String? {
+    /// Returns the time to save for a page whose latest row has the time `row`.
+    mutating func limit(_ row: (time: Timestamp, text: String), at page: PullPage) -> (text: String, isRow: Bool) {
+        let time = row.time
         if let latest = latest(at: page, of: time), time > latest.trusted {
             earliest = min(earliest ?? latest.saved, latest.saved)
         }
-        let saved = [earliest, after(time, at: page)].compactMap(\.self).min()
-        guard let saved, saved < time else { return nil }
-        if let start, start.time == saved { return start.text }
-        return saved.text(fractionDigits: 3)
+        let limit = [earliest, after(time, at: page)].compactMap(\.self).min().flatMap { $0 < time ? $0 : nil }
+        let position = limit.map(written) ?? row
+        saved = position
+        return (position.text, limit == nil)
+    }
+
+    /// Returns the time in milliseconds, or the latest position that a pull has saved if that lies between the two.
+    private func written(_ time: Timestamp) -> (time: Timestamp, text: String) {
+        let text = time.text(fractionDigits: 3)
+        let rounded = Timestamp(text) ?? time
+        let known = [start, saved].compactMap(\.self).filter { (rounded...time).contains($0.time) }
+        return known.max { $0.time < $1.time } ?? (rounded, text)
     }
 
     /// Returns a time that is safe to save even if `Date` runs ahead of the clock that stamps the rows.

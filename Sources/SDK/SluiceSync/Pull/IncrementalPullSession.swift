@@ -414,10 +414,10 @@ struct IncrementalPullSession: Sendable {
     private mutating func moveCursor(at page: PullPage, _ count: Int) {
         guard let time = group.time, let timestamp = group.timestamp else { return }
         let grade = grade
-        let limit = ceiling.limit(timestamp, at: page)
+        let limit = ceiling.limit((timestamp, time), at: page)
         repeated.take(count, until: timestamp, on: page, of: page.asked ?? pageSize)
         position = CursorPosition(
-            grade: grade, updatedAt: limit ?? time, id: limit == nil && grade == .keyset ? group.lastID : nil,
+            grade: grade, updatedAt: limit.text, id: limit.isRow && grade == .keyset ? group.lastID : nil,
             hasUntimed: hasUntimed, clock: ceiling.clock)
     }
 }

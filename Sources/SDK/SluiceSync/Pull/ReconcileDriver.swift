@@ -147,18 +147,18 @@ struct ReconcileDriver: Sendable {
     @discardableResult
     private mutating func bring(_ ids: [RecordID]) async throws -> Set<RecordID> {
         if ids.isEmpty { return [] }
-        let outcome = try await fetch(ids)
-        result.stored += outcome.stored
-        result.removed += outcome.deleted
-        removals.removed += outcome.deleted
-        return outcome.found
+        return try await fetch(ids).found
     }
 
-    /// Fetches rows, and does not count its own stores as local changes.
+    /// Fetches rows and counts them, and does not count its own stores as local changes.
     private mutating func fetch(_ ids: [RecordID]) async throws -> PageCommit.Outcome {
         let table = table
         let before = try await exchange.store.read { try ChangeStamps.mark(of: table, in: $0) }
         let outcome = try await exchange.fetch(ids, like: try commit, since: before)
+        result.stored += outcome.stored
+        result.removed += outcome.deleted
+        result.quarantined += outcome.quarantined
+        removals.removed += outcome.deleted
         mark.pages += Int64(outcome.commits)
         cursor.recheckLater(outcome.toRecheck)
         return outcome
@@ -176,9 +176,6 @@ struct ReconcileDriver: Sendable {
         var gone: [RecordID] = []
         if !ids.isEmpty {
             let outcome = try await fetch(ids)
-            result.stored += outcome.stored
-            result.removed += outcome.deleted
-            removals.removed += outcome.deleted
             gone = ids.filter { !outcome.found.contains($0) }
             if isListed, gone.count < ids.count { cursor.gapAt = environment.now() }
         }

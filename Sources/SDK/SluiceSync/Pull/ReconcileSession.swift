@@ -12,6 +12,8 @@ public struct ReconcileResult: Sendable, Hashable {
     public var removed = 0
     /// The number of different rows left unchanged because changes of them wait in the queue.
     public var pending = 0
+    /// The number of fetched rows that could not be stored; see ``SyncContext/quarantine(table:)``.
+    public var quarantined = 0
     /// Whether the server's digest sufficed to find the differing ranges; else its rows were listed.
     public var usedDigest = false
 }

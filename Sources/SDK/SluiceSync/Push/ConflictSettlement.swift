@@ -151,16 +151,18 @@ struct HeldConflict {
         }
         let all = try queue.reader.all(on: id, in: table)
         let local = try store.record(id, in: table)
-        let client =
-            all.last?.id == operation.id ? local : operation.resultingRecord(local: local, mirror: mirror)
+        let server = mirror ?? failure.serverRecord
+        let changed = all.last?.id == operation.id ? local : operation.resultingRecord(local: local, mirror: mirror)
+        let foreign = columns.foreign(in: state?.base ?? changed, local: changed, beside: server)
+        let (client, base) = (changed?.without(foreign), state?.base?.without(foreign))
         let conflict = Conflict(
-            operation: operation, client: client, server: mirror ?? failure.serverRecord, base: state?.base,
+            operation: operation, client: client, server: server, base: base,
             maybeApplied: operation.isUncertain, status: failure.status ?? 0, isDeletedOnServer: mirror == nil)
         if let record = decision.given {
             try RecordRules.validate(whole: record, besides: [client, conflict.server], id: id, table: table)
         }
         try ConflictSettlement(
-            operation: operation, item: PushItem(operation: operation, local: client, base: state?.base),
+            operation: operation, item: PushItem(operation: operation, local: client, base: base),
             conflict: conflict, columns: columns, environment: environment, store: store, queue: queue
         ).settle(decision)
     }

@@ -139,7 +139,8 @@ extension PushWorker {
         case .insert, .update: local = isFrozen && made != nil ? made : try reader.record(id, in: table)
         case .delete: local = nil
         }
-        let foreign = columns.foreign(in: state?.base ?? state?.mirror ?? local, beside: state?.mirror)
+        let foreign = columns.foreign(
+            in: state?.base ?? state?.mirror ?? local, local: local, beside: state?.mirror)
         var item = PushItem(
             operation: operation, local: local?.without(foreign), base: state?.base?.without(foreign))
         item.forms = forms.known(in: table)

@@ -110,9 +110,13 @@ final class PushSeal: PageFilter {
         }
         var answers: RequestPage.Answers = page.requests.map { _ in .failure(SealRefused()) }
         let came = outgoing.isEmpty ? [] : await next(RequestPage(outgoing, group: page.group))
+        // A success beside parts that count as skipped contradicts them: a proxy may have sent the group twice.
+        let mayBeDone = page.group != nil && came.contains { $0.isSuccess }
         for (place, answer) in zip(places, came) {
             answers[place] = answer
-            guard let id = sealed[place].operation?.id, answer.showsNothingDone else { continue }
+            guard let id = sealed[place].operation?.id,
+                answer.showsNothingDone || (answer.isSkipped && !mayBeDone)
+            else { continue }
             change(id) { $0.wasUnsent = true }
         }
         return answers
@@ -152,6 +156,10 @@ struct SealRefused: Error {}
 extension Result<SyncResponse, any Error> {
     /// The answer to a request that was not sent, because the others of its group cannot be.
     static var skipped: Self { .success(SyncResponse(HTTPResponse(status: .init(code: 424)))) }
+
+    fileprivate var isSkipped: Bool { (try? get())?.status == 424 }
+
+    fileprivate var isSuccess: Bool { (200..<300).contains((try? get())?.status ?? 0) }
 
     /// Whether it proves that the server has done nothing.
     fileprivate var showsNothingDone: Bool {

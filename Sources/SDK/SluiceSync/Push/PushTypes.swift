@@ -15,8 +15,8 @@ struct PushAnswer: Sendable, Hashable {
     var isIDRefused: Bool
     /// Whether the server remembers the outcome of requests with an id, as its answer to this one states.
     var remembersRequests = false
-    /// Whether another operation of its group counts as done.
-    var groupMayBeDone = false
+    /// Whether any attempt of this push may have reached the server, this answer considered.
+    var mayBeSent = false
     /// The id of the created record by the answer's `Location`; nil if the answer names none.
     var created: RecordID?
     /// Whether there is no body.

@@ -84,7 +84,7 @@ enum PushVerdict: Sendable, Hashable {
             return item.completing(
                 compare(item, with: record, columns: columns, isRefusal: true, remembers: answer.remembersRequests),
                 columns)
-        case 424: return .skipped(uncertain: answer.groupMayBeDone)
+        case 424: return .skipped(uncertain: answer.mayBeSent)
         case let status where AnswerStatus.showsNothingDone(status):
             return .later(.serverFailure, uncertain: false)
         case 400..<500:

@@ -132,7 +132,7 @@ extension PushWorker {
             throw lag(of: item, Self.isHidden)
         }
         // What the server does not have, and an earlier wire had.
-        let foreign = columns.foreign(in: base, beside: record)
+        let foreign = columns.foreign(in: base, local: item.local, beside: record)
         let item = PushItem(item, without: foreign)
         guard record[columns.version] == base[columns.version] else {
             // The update itself meets the conflict. It is not sent where it would remove something.

@@ -95,11 +95,9 @@ extension PushWorker {
         } catch {
             answers = answers.map { _ in .failure(error) }
         }
-        // A success beside parts that count as skipped contradicts them: a proxy may have sent the group twice.
-        let mayBeDone = group != nil && answers.contains { (200..<300).contains((try? $0.get())?.status ?? 0) }
         for (place, answer) in zip(places, answers) {
             guard let flight = seal.end(items[place].operation.id) else { continue }
-            events[place] = await withoutReplaced(event(flight, answer, mayBeDone), sentAt)
+            events[place] = await withoutReplaced(event(flight, answer), sentAt)
         }
         return events.map { $0 ?? .changed }
     }
@@ -120,7 +118,7 @@ extension PushWorker {
     }
 
     private func event(
-        _ flight: PushSeal.Flight, _ answer: Result<SyncResponse, any Error>, _ mayBeDone: Bool
+        _ flight: PushSeal.Flight, _ answer: Result<SyncResponse, any Error>
     ) -> OperationSession.Event {
         switch answer {
         case .success(let response):
@@ -130,7 +128,7 @@ extension PushWorker {
                 return .unanswered(item, SluiceError(.maybeApplied, reason), wasSent: true)
             }
             var answer = self.answer(response, for: item)
-            answer.groupMayBeDone = mayBeDone
+            answer.mayBeSent = flight.wasSent
             return .answered(item, answer)
         case .failure(let error):
             if flight.count == 0, Self.isRefusal(error) { return .changed }

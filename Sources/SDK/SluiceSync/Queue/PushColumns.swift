@@ -73,15 +73,19 @@ package struct PushColumns: Sendable, Hashable {
     }
 
     /// Returns the system properties that a record has from another wire: a store whose wire was changed holds such
-    /// records until they are pulled once more. A record of this wire has its own, and no time of creation where the wire
-    /// has none.
+    /// records until they are pulled once more. A record of this wire has its own; a time of creation that the server's
+    /// record lacks is the other wire's, unless it was changed here.
     ///
-    /// - Parameter server: the server's record by this wire, as far as known.
-    func foreign(in record: JSON?, beside server: JSON?) -> Set<PropertyName> {
+    /// - Parameters:
+    ///   - local: the changed record, if there is one.
+    ///   - server: the server's record by this wire, as far as known.
+    func foreign(in record: JSON?, local: JSON?, beside server: JSON?) -> Set<PropertyName> {
         guard let record else { return [] }
         if system.contains(where: { record[$0] != nil }) {
-            let isForeign = names.createdAt == nil && server != nil && server?["createdAt"] == nil
-            return isForeign && record["createdAt"]?.string.flatMap { Timestamp($0) } != nil ? ["createdAt"] : []
+            guard let server, server["createdAt"] == nil, let time = record["createdAt"],
+                time.string.flatMap({ Timestamp($0) }) != nil
+            else { return [] }
+            return (local?["createdAt"] ?? time) == time ? ["createdAt"] : []
         }
         let others = Dialect.all.map(\.columns).filter { wire in
             wire.version != names.version && record[wire.version]?.string != nil

@@ -102,6 +102,53 @@ import Testing
         }
     }
 
+    @Test("a record that another has deleted comes back by a wire without times of creation")
+    func restoredByAnotherWire() async throws {
+        try await withServer { server, scratch in
+            let (one, two) = (scratch.file("one.db"), scratch.file("two.db"))
+            func run(_ arguments: String..., status: Int32 = 0) async throws -> String {
+                let result = try await Program.sluice.run(arguments + ["--endpoint", server.endpoint])
+                #expect(result.status == status, "\(result)")
+                return result.output
+            }
+            func local(_ arguments: String..., store: String) async throws -> JSON {
+                let result = try await Program.sluice.run(arguments + ["--store", store, "--json"])
+                #expect(result.status == 0, "\(result)")
+                return try result.json
+            }
+            _ = try await local("insert", "notes", #"{"id":"n1","text":"a"}"#, store: one)
+            _ = try await run("sync", "notes", "--store", one, "--dialect", "azure-v2")
+            _ = try await run("sync", "notes", "--store", two, "--dialect", "azure-v2")
+            _ = try await local("update", "notes", "n1", #"{"text":"b"}"#, store: one)
+            _ = try await local("delete", "notes", "n1", store: two)
+            _ = try await run("push", "--store", two, "--dialect", "azure-v2")
+            _ = try await run("push", "--store", one, "--dialect", "datasync", status: 5)
+            let held = try await local("queue", "list", store: one)
+            let id = try #require(held["operations"]?[0]?["id"]?.string)
+            _ = try await local("queue", "resolve", id, "client", store: one)
+            _ = try await run("push", "--store", one, "--dialect", "datasync")
+            _ = try await run("sync", "notes", "--store", two, "--dialect", "azure-v2")
+            #expect(try await local("get", "notes", "n1", store: two)["text"] == "b")
+        }
+    }
+
+    @Test("a table that is pulled by configured queries alone counts as synchronised")
+    func statusOfQueries() async throws {
+        try await withServer { server, scratch in
+            let config = try scratch.write(
+                "sync.yaml",
+                "store: \(scratch.file("one.db"))\nendpoint: \(server.endpoint)\n"
+                    + "queries: { short: { table: notes, filter: \"text eq 'a'\" } }\n")
+            func status() async throws -> String {
+                let result = try await Program.sluice("status", "--config", config)
+                return result.output
+            }
+            #expect(try await Program.sluice("sync", "--config", config).status == 0)
+            let after = try await status()
+            #expect(!after.contains("never synchronised"), "\(after)")
+        }
+    }
+
     @Test(
         "the document of status has each field as docs/cli.md says: counts by state, tables, and how far queries came")
     func statusDocument() async throws {

@@ -83,8 +83,9 @@ extension SimulationWorld {
         for device in devices.indices {
             let count = operations[device]
             // A wire that replaces records reads one of each table by its id and from the list, and each of those that
-            // begin together. A restore by PUT reads its record by the id.
-            let together = max(1, min(parts.setting.concurrency, count))
+            // begin together, as the parts of a batch do. A restore by PUT reads its record by the id.
+            let atOnce = max(parts.setting.concurrency, parts.setting.takesBatches ? parts.setting.batchSize : 1)
+            let together = max(1, min(atOnce, count))
             let byID = parts.dialect.patchesUpdates ? 0 : 4 * together + count
             guard requests[device] > times * (count + 1) + max(0, unanswered[device] - 1) + besides + byID else {
                 continue

@@ -24,8 +24,9 @@ struct OperationSession: Sendable {
         /// the server.
         case unanswered(PushItem, SluiceError, wasSent: Bool)
         /// The server's current record, read by its id; nil if there is none, not even a deleted one. `by` names the
-        /// plugins that made or rewrote the answer.
-        case readBack(JSON?, by: [String] = [])
+        /// plugins that made or rewrote the answer. `mayLag`: the operation was first sent so
+        /// short a time ago that a copy may not have what it met.
+        case readBack(JSON?, by: [String] = [], mayLag: Bool = false)
         /// The server answered the repeat of an earlier revision; nil where an identical repeat is not possible.
         case asked(PushAnswer?)
         /// The handlers decided.
@@ -137,7 +138,8 @@ struct OperationSession: Sendable {
             return end(changes > Self.maximumRounds ? .kept : .again)
         case (.sending, .unanswered(let item, let error, let wasSent)): return fail(item, error, wasSent: wasSent)
         case (.sending(let item), .failed(let error)): return fail(item, error, wasSent: true)
-        case (.readingBack(var item, let answer), .readBack(let record, let plugins)):
+        case (.readingBack(var item, let answer), .readBack(let record, let plugins, let mayLag)):
+            item.mayMeetLag = mayLag
             item.answeredBy += plugins
             return act(
                 on: .judge(
@@ -166,7 +168,7 @@ struct OperationSession: Sendable {
             if error.code == .cancelled { return hold(item, .pending, conflict, then: .stopped(error)) }
             return hold(item, .parked, conflict, error.code, "a conflict handler failed: \(error)")
         case (.applying(let item, let server), .doubted(let newest)): return confirm(item, server, newest)
-        case (.confirming(var item, let server, let doubted), .readBack(let record, let plugins)):
+        case (.confirming(var item, let server, let doubted), .readBack(let record, let plugins, _)):
             item.answeredBy += plugins
             let current = record.flatMap { columns.isDeleted($0) ? nil : $0 }
             return apply(item, server, by: Confirmation(doubted: doubted, current: current))

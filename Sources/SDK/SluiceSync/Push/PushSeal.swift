@@ -173,7 +173,7 @@ extension Result<SyncResponse, any Error> {
 extension TableOperation {
     /// Whether one of its bodies was first sent so short a time ago that the server may still carry it out, or that a
     /// copy of its data may lag behind it.
-    fileprivate func mayBeUnderWay(at now: Timestamp) -> Bool {
+    func mayBeUnderWay(at now: Timestamp) -> Bool {
         sent.contains { ReplacedVersions.isWithinLag($0.firstSent, of: now) }
     }
 }

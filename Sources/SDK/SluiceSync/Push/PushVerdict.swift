@@ -141,6 +141,12 @@ enum PushVerdict: Sendable, Hashable {
                 return .later(claimsSuccess ? .brokenProtocol : .conflict, uncertain: claimsSuccess)
             }
         }
+        // Refused for the record's version, and listed as deleted: it may exist again, and a copy may lag.
+        if item.operation.kind == .delete, item.mayMeetLag, status == 412 || status == 409, columns.isDeleted(record),
+            claim?[columns.version] != record[columns.version]
+        {
+            return .later(.preconditionFailed, uncertain: true)
+        }
         // The answer and the row agree: the server converts the sent values, or sets a column itself.
         if status < 300, item.operation.kind != .delete, let claim, !item.isOld(claim, columns),
             claim[columns.version] == record[columns.version], !columns.isDeleted(record)

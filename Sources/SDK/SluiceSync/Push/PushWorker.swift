@@ -74,7 +74,9 @@ final class PushWorker: Sendable {
             case .consult(let failure): return try await .consulted(consult(failure))
             case .readBack(let item):
                 let found = try await readBack(item)
-                return .readBack(found.record, by: found.answeredBy)
+                return .readBack(
+                    found.record, by: found.answeredBy,
+                    mayLag: item.operation.mayBeUnderWay(at: options.environment.now()))
             case .ask(let item, let sent): return try await ask(item, about: sent)
             case .decide(let conflict): return try await .decided(decide(conflict))
             case .send, .commit, .end: return .committed

@@ -139,6 +139,9 @@ var scripting: [Target] {
                     "CJansson", "CLuaSandbox", "SluiceConfiguration", "SluiceCore", coreMetrics, crypto, httpTypes,
                     logging,
                 ]),
+            // Policies as signed releases, and a device's way from one to the next.
+            .target(
+                name: "SluicePolicy", dependencies: ["SluiceConfiguration", "SluiceCore", "SluiceLua", crypto]),
             // What authors of plugins use by the command line. No embedder links it.
             .target(
                 name: "SluicePluginTools",
@@ -178,7 +181,8 @@ var program: [Target] {
                 name: "SluiceDaemon",
                 dependencies: [
                     "Sluice", "SluiceBackend", "SluiceConfiguration", "SluiceLua", "SluicePluginTools",
-                    "SluiceService", "SluiceSignOn", asyncHTTPClient, configuration, coreMetrics, crypto, httpTypes,
+                    "SluicePolicy", "SluiceService", "SluiceSignOn", asyncHTTPClient, configuration, coreMetrics,
+                    crypto, httpTypes,
                     hummingbird, logging, nioCore, nioHTTP1, serviceLifecycle, tracing, unixSignals,
                 ],
                 resources: [
@@ -188,8 +192,8 @@ var program: [Target] {
                 name: "SluiceCLI",
                 dependencies: [
                     "Sluice", "SluiceAdopt", "SluiceBackend", "SluiceConfiguration", "SluiceDaemon", "SluiceLua",
-                    "SluicePluginTools", "SluiceProbe", "SluiceSignOn", argumentParser, asyncHTTPClient, crypto,
-                    logging,
+                    "SluicePluginTools", "SluicePolicy", "SluiceProbe", "SluiceSignOn", argumentParser, asyncHTTPClient,
+                    crypto, logging,
                     nioCore, nioHTTP1, serviceLifecycle, unixSignals,
                 ],
                 resources: [.copy("Resources/movies.json")]),
@@ -292,6 +296,11 @@ var suites: [Target] {
                 dependencies: [
                     "RepositoryFiles", "SluiceConfiguration", "SluiceCore", "SluiceLua", "SluicePluginTools",
                     "SluiceTesting", "SluiceTestSupport", httpTypes, metricsTestKit,
+                ]),
+            .testTarget(
+                name: "SluicePolicyTests",
+                dependencies: [
+                    "SluiceCore", "SluiceLua", "SluicePluginTools", "SluicePolicy", "SluiceTestSupport",
                 ]),
             .testTarget(
                 name: "SluiceHTTPTests",

@@ -33,7 +33,7 @@ struct SluiceCommand: AsyncParsableCommand {
     private static let programs: [any ParsableCommand.Type] = [
         DemoCommand.self, DaemonCommand.self, CtlCommand.self, InspectorCommand.self,
         ConfigCommand.self, ServeCommand.self,
-        BackendCommand.self, PluginCommand.self, ODataCommand.self,
+        BackendCommand.self, PluginCommand.self, PolicyCommand.self, ODataCommand.self,
     ]
 
     /// All commands.

@@ -41,8 +41,10 @@ struct ServeCommand: AsyncParsableCommand {
         }
         if let host { configuration.host = host }
         let logger = Logger(label: "sluice.serve") { DaemonLogHandler(label: $0, level: .warning, form: .text) }
-        let hooks = try await ServerPlugins.hooks(of: &configuration)
-        let backend = try await Backend(configuration, hooks: hooks, logger: logger)
+        let plugins = try await ServerPlugins(of: &configuration, logger: logger)
+        let backend = try await Backend(configuration, hooks: plugins.hooks, logger: logger)
+        let following = Task { await plugins.follow() }
+        defer { following.cancel() }
         if let count = backend.restoredRecords {
             StandardStream.tell(
                 line: "the database is not the one that was served last: \(Plain.count(count, "record")) stamped anew")

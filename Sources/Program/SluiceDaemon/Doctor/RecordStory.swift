@@ -67,12 +67,12 @@ package enum RecordStory {
 
     /// Returns the plugins' decisions from the policy's decision log, oldest first. A missing file counts as empty.
     package static func writtenDecisions(_ settings: ClientSettings) throws -> [PluginDecision] {
-        guard let policy = settings.plugins?.policy, let log = try PluginPolicy(file: policy).decisionLog else {
-            return []
+        let files = try (settings.plugins?.decisionLogs() ?? []).flatMap { log in
+            (0...max(0, log.kept - 1)).reversed().map { $0 == 0 ? log.path : "\(log.path).\($0)" }
         }
-        let files = (0...max(0, log.kept - 1)).reversed().map { $0 == 0 ? log.path : "\(log.path).\($0)" }
-        return try files.filter { FileManager.default.fileExists(atPath: $0) }.flatMap {
+        let decisions = try files.filter { FileManager.default.fileExists(atPath: $0) }.flatMap {
             try DecisionFile(path: $0).decisions
         }
+        return decisions.sorted { $0.at < $1.at }
     }
 }

@@ -117,6 +117,7 @@ extension Installation {
                 "errors": JSON(figures.errors.values.reduce(0, +)),
             ]
         }
+        if let policy { json["policy"] = await policy.status }
         return json
     }
 

@@ -225,7 +225,7 @@ public actor Daemon: Service {
             (serving, leaving) = (next, old)
             await old.stop()
             leaving = nil
-            let changes = PermissionChanges.lines(from: old, to: next)
+            let changes = next.permissionChanges(since: old)
             if hasEnded { return changes }
             start(next)
             for store in holds.keys where !plan.stores.contains(store) { holds[store] = nil }

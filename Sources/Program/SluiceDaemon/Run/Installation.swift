@@ -3,6 +3,7 @@ internal import Logging
 internal import ServiceLifecycle
 internal import Sluice
 internal import SluiceLua
+internal import SluicePolicy
 internal import SluiceService
 internal import Synchronization
 
@@ -15,6 +16,8 @@ final class Installation: Sendable {
     let service: SyncService
     private let followsNetwork: Bool
     private let followers: [ChangeFollower]
+    /// The agent of a policy from afar; nil for none.
+    let policy: PolicyAgent?
     private let task = Mutex<Task<Void, Never>?>(nil)
     /// Whether the schedule has ended.
     private let hasEnded = Mutex(false)
@@ -39,6 +42,8 @@ final class Installation: Sendable {
         additions.metrics = instruments.metrics
         additions.scheduleHooks = [gate]
         additions.runsFixtures = true
+        let counter = DecisionCounter()
+        additions.policyCounter = counter
         additions.owners = instruments.owners
         additions.keepsInputs = instruments.inspection != nil
         let timeline = instruments.inspection?.timeline.filter(endpoint: settings.name)
@@ -49,6 +54,7 @@ final class Installation: Sendable {
         }
         let session = try await ClientSession.open(
             settings, usesNetwork: true, asksPlugins: true, makesStore: true, additions)
+        let policy = try PolicyAgent(session, counter, instruments.logger, instruments.metrics)
         let schedule = SyncSchedule(values, pulls: settings.pulls)
         var followers: [ChangeFollower] = []
         if values.flag("schedule.on-event"), let client = session.context.client {
@@ -65,16 +71,16 @@ final class Installation: Sendable {
                 session.context, schedule, logger: instruments.logger, metrics: instruments.metrics,
                 tracer: instruments.tracer,
                 shutdownLimit: values.duration("shutdown-time")),
-            followsNetwork: values.flag("schedule.on-network"), followers)
+            followsNetwork: values.flag("schedule.on-network"), followers, policy)
     }
 
     private init(
         _ endpoint: ServingPlan.Endpoint, _ session: ClientSession, _ gate: ScheduleGate, _ exit: RequestGate,
-        _ service: SyncService, followsNetwork: Bool, _ followers: [ChangeFollower]
+        _ service: SyncService, followsNetwork: Bool, _ followers: [ChangeFollower], _ policy: PolicyAgent?
     ) {
         (self.endpoint, self.session, self.gate, self.exit) = (endpoint, session, gate, exit)
         self.service = service
-        (self.followsNetwork, self.followers) = (followsNetwork, followers)
+        (self.followsNetwork, self.followers, self.policy) = (followsNetwork, followers, policy)
     }
 
     /// Starts the schedule.
@@ -104,6 +110,7 @@ final class Installation: Sendable {
                 group.addTask { [self] in
                     await SessionPlace(path: endpoint.store, session: session).follow { [self] in await replaced(self) }
                 }
+                if let policy { group.addTask { await policy.run() } }
                 for follower in followers {
                     group.addTask { [self] in
                         // The changes from before the stream are pulled first, spread over many devices.

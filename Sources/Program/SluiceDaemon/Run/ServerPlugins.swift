@@ -8,28 +8,77 @@ internal import SluiceLua
 ///
 /// ```swift
 /// var configuration = try BackendConfiguration(file: "backend.yaml")
-/// let hooks = try await ServerPlugins.hooks(of: &configuration)
-/// let backend = try await Backend(configuration, hooks: hooks)
+/// let plugins = try await ServerPlugins(of: &configuration)
+/// let backend = try await Backend(configuration, hooks: plugins.hooks)
+/// async let reloads: Void = plugins.follow()
 /// ```
-public enum ServerPlugins {
+public struct ServerPlugins: Sendable {
+    /// The pause between two looks at the policy's files.
+    private static let look = Duration.milliseconds(250)
+
+    /// The hooks by table; empty if the configuration names no plugins.
+    public let hooks: [String: any TableHooks]
+    private let plugins: Plugins?
+    private let policy: String
+    private let tables: [String]
+    private let logger: Logger
+
     /// Loads the plugins and removes them from the configuration, as ``Backend`` requires. Their stored values (`kv`)
     /// last as long as the process.
     ///
-    /// - Returns: hooks by table; empty if the configuration names no plugins.
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place of a mistake in the
     ///   policy, a plugin or a secret, or a plugin without any of the tables.
-    public static func hooks(
+    public init(
         of configuration: inout BackendConfiguration, logger: Logger = Logger(label: "sluice.plugins")
-    ) async throws -> [String: any TableHooks] {
-        guard let named = configuration.plugins else { return [:] }
+    ) async throws {
+        (tables, self.logger) = (configuration.tables.map(\.name), logger)
+        guard let named = configuration.plugins else {
+            (hooks, plugins, policy) = ([:], nil, "")
+            return
+        }
         let folder = named.secrets.map { SecretFolder(path: $0) }
         let plugins = try await Plugins(
             policy: named.policy,
             options: PluginOptions(
                 logger: logger, transport: AsyncHTTPTransport(), secret: { try folder?.secret($0) }))
-        let hooks = try Self.hooks(plugins, for: configuration.tables.map(\.name), logger)
+        (self.plugins, policy) = (plugins, named.policy)
+        hooks = try Self.hooks(plugins, for: tables, logger)
         configuration.plugins = nil
-        return hooks
+    }
+
+    /// Reloads the plugins within a second of each change of their files, until the task is cancelled. Requests under way
+    /// end with the plugins that they began with. A policy with a mistake, or one with plugins around other tables, is
+    /// logged, and the plugins from before serve.
+    public func follow() async {
+        guard let plugins else { return }
+        var loaded = PolicyFiles.fingerprint(PolicyFiles.of(policy: policy))
+        var seen = loaded
+        while (try? await Task.sleep(for: Self.look)) != nil {
+            let now = PolicyFiles.fingerprint(PolicyFiles.of(policy: policy))
+            // Files that are still being written are read once they rest.
+            if now == seen, now != loaded {
+                loaded = now
+                await reload(plugins)
+            }
+            seen = now
+        }
+    }
+
+    private func reload(_ plugins: Plugins) async {
+        let before = plugins.plans
+        do {
+            let plans = try PluginPolicy(file: policy).plans
+            let around = Set(tables.filter { table in plans.contains { $0.isAround(table: table) } })
+            guard around.isSubset(of: hooks.keys) else {
+                let more = around.subtracting(hooks.keys).sorted().joined(separator: ", ")
+                throw SluiceError(.invalidArgument, "\(policy): hooks around \(more) take effect with a restart only")
+            }
+            try await plugins.reload()
+            logger.notice("the plugins were loaded again")
+            for line in PermissionChanges.lines(from: before, to: plugins.plans) { logger.notice("\(line)") }
+        } catch {
+            logger.error("the plugins were not loaded again, those from before serve: \(CommandText.reason(error))")
+        }
     }
 
     /// Returns the plugins as hooks of the given tables.
@@ -134,33 +183,5 @@ extension HookConflict {
         var whole = server
         for (name, value) in client.members ?? [] { whole[name] = value }
         return whole
-    }
-}
-
-/// The permissions that a reload granted and revoked, so that an operator sees the demands of a changed bundle.
-enum PermissionChanges {
-    /// Returns a line for each plugin with changed permissions.
-    static func lines(from old: Serving, to new: Serving) -> [String] {
-        new.installations.flatMap { installation in
-            let place = installation.name.isEmpty ? "" : "\(installation.name): "
-            return lines(
-                from: permissions(old.installation(installation.name)), to: permissions(installation)
-            ).map { place + $0 }
-        }
-    }
-
-    private static func permissions(_ installation: Installation?) -> [String: Set<String>] {
-        let plans = installation?.session.plugins?.plans ?? []
-        return Dictionary(plans.map { ($0.name, $0.permissions.words) }, uniquingKeysWith: { $1 })
-    }
-
-    private static func lines(from old: [String: Set<String>], to new: [String: Set<String>]) -> [String] {
-        new.sorted { $0.key < $1.key }.compactMap { name, words in
-            let (more, less) = (words.subtracting(old[name] ?? []), (old[name] ?? []).subtracting(words))
-            let parts = [("may now", more), ("may no longer", less)].compactMap { word, permissions in
-                permissions.isEmpty ? nil : "\(word) \(permissions.sorted().joined(separator: ", "))"
-            }
-            return parts.isEmpty ? nil : "plugin \(name) \(parts.joined(separator: "; "))"
-        }
     }
 }

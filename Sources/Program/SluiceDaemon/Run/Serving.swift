@@ -3,6 +3,7 @@ internal import Foundation
 internal import Logging
 internal import Sluice
 internal import SluiceConfiguration
+internal import SluiceLua
 
 /// A daemon's log, metrics and traces of its endpoints.
 struct Instruments: Sendable {
@@ -53,6 +54,17 @@ final class Serving: Sendable {
 
     func installation(_ name: String) -> Installation? { installations.first { $0.name == name } }
 
+    /// Returns a line for each plugin whose permissions differ from those of the configuration before.
+    func permissionChanges(since old: Serving) -> [String] {
+        installations.flatMap { installation in
+            let place = installation.name.isEmpty ? "" : "\(installation.name): "
+            return PermissionChanges.lines(
+                from: old.installation(installation.name)?.session.plugins?.plans ?? [],
+                to: installation.session.plugins?.plans ?? []
+            ).map { place + $0 }
+        }
+    }
+
     /// Stops further requests and ends the schedules.
     func finish() { for installation in installations { installation.finish() } }
 
@@ -93,24 +105,37 @@ package struct SettingsSource: Sendable {
                 }
                 // The token identifies the user of the changes.
                 if case .fixed(let token)? = client.token, case .file(let path) = token.source { paths.append(path) }
-                guard let policy = client.plugins?.policy else { continue }
-                paths.append(policy)
-                for folder in PluginFolders.of(policy: policy) {
-                    let files = FileManager.default.enumerator(atPath: folder)
-                    while let name = files?.nextObject() as? String, paths.count < 2000 {
-                        paths.append((folder as NSString).appendingPathComponent(name))
-                    }
-                }
+                if let fleet = client.plugins?.fleet { paths += fleet.files }
+                if let policy = client.plugins?.policy { paths += PolicyFiles.of(policy: policy) }
             }
         }
-        return paths.map { "\($0) \(FileStatus($0)?.description ?? "-")" }
+        return PolicyFiles.fingerprint(paths)
     }
 }
 
-/// The folders of the plugins that a policy names.
-enum PluginFolders {
-    /// Returns the values of the policy's `path` keys, resolved relative to the policy; none for an unreadable file.
+/// The files of a policy and of the plugins that it names.
+enum PolicyFiles {
+    private static let most = 2_000
+
+    /// Returns the paths, 2,000 at most.
     static func of(policy: String) -> [String] {
+        var paths = [policy]
+        for folder in folders(of: policy) {
+            let files = FileManager.default.enumerator(atPath: folder)
+            while let name = files?.nextObject() as? String, paths.count < most {
+                paths.append((folder as NSString).appendingPathComponent(name))
+            }
+        }
+        return paths
+    }
+
+    /// Returns paths, sizes, times and inodes, to notice a change of a file.
+    static func fingerprint(_ paths: [String]) -> [String] {
+        paths.prefix(most).map { "\($0) \(FileStatus($0)?.description ?? "-")" }
+    }
+
+    /// Returns the values of the policy's `path` keys, resolved relative to the policy; none for an unreadable file.
+    private static func folders(of policy: String) -> [String] {
         let base = (policy as NSString).deletingLastPathComponent
         guard let root = try? ConfigurationFile(path: policy).root(),
             let plugins = try? root.entries().first(where: { $0.name == "plugins" })?.value.entries()

@@ -4,6 +4,7 @@ package import Logging
 package import Sluice
 internal import SluiceConfiguration
 package import SluiceLua
+package import SluicePolicy
 
 /// An open store with its sync context, for one command or for as long as a daemon uses these settings.
 package struct ClientSession: Sendable {
@@ -30,6 +31,8 @@ package struct ClientSession: Sendable {
         package var owners = TokenOwners()
         /// Whether the inputs and answers of plugins are kept in memory with their decisions.
         package var keepsInputs = false
+        /// Counts the decisions of a policy from afar; nil for a command, whose decisions the daemon counts from a file.
+        package var policyCounter: DecisionCounter?
 
         package init() {}
     }

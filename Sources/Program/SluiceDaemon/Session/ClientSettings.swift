@@ -2,8 +2,9 @@ internal import Foundation
 internal import Logging
 package import Sluice
 internal import SluiceConfiguration
-internal import SluiceLua
+package import SluiceLua
 internal import SluicePluginTools
+internal import SluicePolicy
 package import SluiceSignOn
 
 /// One endpoint of the configuration with typed values: its server, its store and its synced queries.
@@ -74,9 +75,10 @@ package struct ClientSettings: Sendable {
         storeKey =
             try StoreKeySource(keyFile: values.path("key-file"), passphraseFile: values.path("passphrase-file"))
             ?? values.text("store-key").map { .key($0) } ?? values.text("store-passphrase").map { .passphrase($0) }
-        plugins = try values.path("plugins").map {
-            PluginSettings(policy: $0, secrets: try values.path("secrets"))
-        }
+        let (installed, fleet) = (try values.path("plugins"), try PolicySettings(values, store: store))
+        plugins =
+            installed == nil && fleet == nil
+            ? nil : PluginSettings(policy: installed, secrets: try values.path("secrets"), fleet: fleet)
         retry = RetryPolicy(
             attempts: values.integer("retry.attempts"), firstPause: values.duration("retry.first-pause"),
             maximumPause: values.duration("retry.longest-pause"))
@@ -96,6 +98,10 @@ package struct ClientSettings: Sendable {
         }
         migrations = try shapes.migrations()
         pulls = try shapes.pulls(tables, localOnly)
+        // Every device would pull the rows of all others.
+        if let table = fleet?.statusTable {
+            pulls.removeAll { $0.query == TableQuery(table) && $0.name == Self.queryName }
+        }
     }
 
     /// The store's path.
@@ -172,10 +178,20 @@ package struct ClientSettings: Sendable {
 
 /// The plugins that take part in the commands of a deployment.
 package struct PluginSettings: Sendable {
-    /// The policy's file.
-    package let policy: String
+    /// The file of the installed policy; nil for none.
+    package let policy: String?
     /// The folder in which the secrets are, each in a file of its name.
     package let secrets: String?
+    /// The policy from afar, which takes the place of the installed one; nil for none.
+    package let fleet: PolicySettings?
+
+    /// The files in which the plugins' decisions are; none if they are kept in memory alone.
+    ///
+    /// - Throws: the errors of an invalid policy.
+    package func decisionLogs() throws -> [DecisionLog] {
+        let installed = try policy.flatMap { try PluginPolicy(file: $0).decisionLog }
+        return [fleet?.commandLog, installed ?? fleet?.decisionLog].compactMap(\.self)
+    }
 
     /// Loads the plugins. Their stored values are in the store.
     ///
@@ -196,7 +212,18 @@ package struct PluginSettings: Sendable {
         options.ownFiles = Set(settings.store.map(StoreFileNames.all) ?? [])
         options.keepsInputs = additions.keepsInputs
         if additions.runsFixtures { options.gate = FixtureRunner.gate }
-        return try await Plugins(policy: policy, options: options)
+        guard let fleet else { return try await Plugins(policy: policy ?? "", options: options) }
+        if let counter = additions.policyCounter { options.observer = { counter.add($0) } }
+        let installed = try policy.map { path throws(SluiceError) in try PluginPolicy(file: path) }
+        options.decisionLog =
+            additions.policyCounter == nil ? fleet.commandLog : installed?.decisionLog ?? fleet.decisionLog
+        let serving = try fleet.servingPlans()
+        do {
+            return try await Plugins(serving ?? installed?.plans ?? [], options: options)
+        } catch  where serving != nil {
+            // The agent withdraws the version; until then the installed policy serves.
+            return try await Plugins(installed?.plans ?? [], options: options)
+        }
     }
 }
 

@@ -54,7 +54,7 @@ extension Setting {
     private static let count: SettingForm = .integer(1...1_000_000)
 
     /// All settings, in groups as documented.
-    package static let all: [Setting] = connection + access + network + schedule + limits + daemon
+    package static let all: [Setting] = connection + access + network + schedule + limits + policy + daemon
 
     private static let connection: [Setting] = [
         Setting("endpoint", .text, "The server's base address."),
@@ -155,6 +155,30 @@ extension Setting {
         Setting("limits.page-size", .integer(1...10_000), "How many rows a pull asks for at once.", or: "1000"),
         Setting("limits.request-time", pauseOf(.milliseconds(1)), "How long one exchange may take.", or: "100s"),
         Setting("limits.answer-bytes", .integer(1024...1_073_741_824), "The largest answer, unpacked.", or: "16777216"),
+    ]
+
+    private static let policy: [Setting] = [
+        Setting("policy.url", .text, "Where releases of a policy come from: a file of any web server."),
+        Setting("policy.table", .text, "Or the synced table of which a row has it."),
+        Setting("policy.keys", .list, "Files of the keys whose signatures are trusted."),
+        Setting("policy.required", .integer(1...16), "How many of the keys have to have signed.", or: "1"),
+        Setting("policy.name", .text, "The only name of releases that is taken; by default the first one's."),
+        Setting("policy.device", .text, "The device's id; by default one made by chance, and kept."),
+        Setting("policy.labels", .list, "The device's labels, such as ring=canary, by which releases choose devices."),
+        Setting("policy.folder", .path, "Where releases and state are kept; by default STORE.policy beside the store."),
+        Setting("policy.every", pauseOf(.seconds(1)), "How often the server is asked.", or: "5m"),
+        Setting("policy.trial", pause, "How long a release is tried as a shadow before it serves.", or: "10m"),
+        Setting("policy.trial-decisions", count, "After how many compared decisions the trial ends earlier."),
+        Setting("policy.probation", pause, "How long a release that serves may still go back.", or: "1h"),
+        Setting("policy.most-differences", .text, "The largest share of differing decisions in a trial.", or: "5%"),
+        Setting("policy.most-errors", .text, "The largest share of failed calls.", or: "1%"),
+        Setting("policy.most-overruns", .text, "The largest share of calls over their limits.", or: "1%"),
+        Setting("policy.most-held", .text, "The largest share of calls that hold an operation.", or: "5%"),
+        Setting("policy.most-refused", .text, "The largest share of calls that refuse a write.", or: "5%"),
+        Setting("policy.least-calls", count, "How many calls are made before a share is judged.", or: "20"),
+        Setting("policy.grants", .path, "A file with the permissions that plugins of releases may have."),
+        Setting("policy.status-table", .text, "The synced table in which this device has a row with its status."),
+        Setting("policy.status-every", pauseOf(.seconds(1)), "How often that row is written without news.", or: "1h"),
     ]
 
     private static func pauseOf(_ least: Duration) -> SettingForm { .duration(least ... .seconds(31 * 86_400)) }

@@ -92,24 +92,30 @@ package struct SettingValues {
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for `credential:NAME` if the service manager has provided no
     ///   such file.
-    package func path(_ key: String) throws -> String? {
-        guard let value = settings.value(key, of: endpoint) else { return nil }
-        let text = value.text
+    package func path(_ key: String) throws -> String? { try paths(key).first }
+
+    /// Returns the paths of a list, each as ``path(_:)`` does.
+    package func paths(_ key: String) throws -> [String] {
+        guard let value = settings.value(key, of: endpoint) else { return [] }
+        return try value.texts.map { try path($0, of: key, from: value.origin) }
+    }
+
+    private func path(_ text: String, of key: String, from origin: Settings.Origin) throws -> String {
         if text.hasPrefix("credential:") {
             let name = String(text.dropFirst("credential:".count))
             guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else {
                 throw SluiceError(
                     .invalidArgument,
-                    "\(value.origin): \(key) is \(text), and the service manager has handed over no credentials "
+                    "\(origin): \(key) is \(text), and the service manager has handed over no credentials "
                         + "(CREDENTIALS_DIRECTORY is not set)")
             }
             guard !name.isEmpty, !name.contains("/"), !name.hasPrefix(".") else {
                 throw SluiceError(
-                    .invalidArgument, "\(value.origin): \(key): a credential's name has no / and no . first")
+                    .invalidArgument, "\(origin): \(key): a credential's name has no / and no . first")
             }
             return (folder as NSString).appendingPathComponent(name)
         }
-        guard case .file = value.origin, let file = settings.path, !text.hasPrefix("/") else { return text }
+        guard case .file = origin, let file = settings.path, !text.hasPrefix("/") else { return text }
         let folder = (file as NSString).deletingLastPathComponent
         return folder.isEmpty ? text : (folder as NSString).appendingPathComponent(text)
     }

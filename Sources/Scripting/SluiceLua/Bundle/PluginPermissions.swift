@@ -1,4 +1,4 @@
-internal import SluiceCore
+package import SluiceCore
 
 /// The permissions of a plugin beyond the arguments of its hooks. It has none unless its manifest asks for them.
 public struct PluginPermissions: Sendable, Hashable {
@@ -118,4 +118,24 @@ package enum ChangePermission: String, CaseIterable {
     private static let conditionFields: Set<String> = [
         "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range",
     ]
+}
+
+extension PluginPermissions {
+    /// Reads permissions in the form of a manifest.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument`.
+    package init(granted place: JSONPlace) throws(SluiceError) {
+        self = try PermissionsReader.permissions(place, .none)
+    }
+
+    /// Returns each permission beyond the granted ones, as a phrase.
+    package func excess(over granted: PluginPermissions) -> [String] {
+        var (own, other) = (self, granted)
+        // More room than needed grants the room.
+        if own.kvBytes <= other.kvBytes { (own.kvBytes, other.kvBytes) = (0, 0) }
+        for (table, access) in own.tables where other.tables[table] == .readWrite && access == .read {
+            other.tables[table] = .read
+        }
+        return own.words.subtracting(other.words).sorted()
+    }
 }

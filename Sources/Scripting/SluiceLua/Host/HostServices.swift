@@ -83,6 +83,8 @@ package struct HostSettings: Sendable {
     package var decisionLogSize = 512
     /// Whether the inputs and answers of hooks are kept with their decisions.
     package var keepsInputs = false
+    /// Takes each decision with the hash of its answer; nil for no one.
+    package var observer: (@Sendable (PluginDecision) -> Void)?
     /// The factory of the plugins' metrics; nil for none.
     package var metrics: (any MetricsFactory)?
     /// Whether the host has a transport for `http`.

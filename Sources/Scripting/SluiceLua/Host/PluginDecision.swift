@@ -10,6 +10,8 @@ public struct PluginDecision: Sendable {
     public var plugin: String
     /// Its version and the hash of its files: `1.2.0+3f2a…`.
     public var version: String
+    /// The version of the policy's release that the plugin came with; nil for an installed policy.
+    public var release: Int?
     /// The hook.
     public var hook: HookKind
     /// The table, if the call concerned one.
@@ -22,6 +24,8 @@ public struct PluginDecision: Sendable {
     public var input: JSON?
     /// The name of the decision, `none`, `changed`, `passed_on`, or `failed`.
     public var decision: String
+    /// A hash of the answer, for observers alone; nil for no answer.
+    package var answerHash: String?
     /// The whole answer, without credentials; nil for none, or if inputs are not kept.
     public var answer: JSON?
     /// The plugin's reason.
@@ -99,6 +103,7 @@ extension PluginDecision {
             "fuel": JSON(fuel), "cpu_ns": JSON(cpuTime.wholeNanoseconds),
             "elapsed_ns": JSON(elapsed.wholeNanoseconds), "waits": JSON(waits), "shadow": JSON(isShadow),
         ]
+        json["release"] = release.map { JSON($0) }
         if answersPush { json["answers_push"] = true }
         json["table"] = table.map { JSON($0) }
         json["record"] = recordID.map { JSON($0) }
@@ -140,6 +145,7 @@ extension PluginDecision {
             elapsed: .nanoseconds(json["elapsed_ns"]?.int ?? 0), waits: Int(json["waits"]?.int ?? 0),
             isShadow: json["shadow"]?.bool ?? false, log: [], trace: json["trace"] ?? .object)
         answersPush = json["answers_push"]?.bool ?? false
+        release = json["release"]?.int.map { Int($0) }
         if let failed = json["failure"] {
             let kind = failed["kind"]?.string.flatMap { PluginFailure.Kind(rawValue: $0) } ?? .runtime
             failure = PluginFailure(

@@ -22,8 +22,12 @@ extension PluginHost {
             release(instance)
         }
         // Rows without a remarkable decision are too many for the log: they are only counted.
+        var isCountedOnly = false
         if kind == .afterPull, case .answered(let answer) = ending, answer.name != "drop", state.log.isEmpty {
-            return instance.count(kind, "ok", answer.name, fuel, cpuTime, elapsed)
+            guard settings.observer != nil else {
+                return instance.count(kind, "ok", answer.name, fuel, cpuTime, elapsed)
+            }
+            isCountedOnly = true
         }
         var entry = PluginDecision(
             sequence: 0, at: now, plugin: instance.plan.name, version: instance.version, hook: kind,
@@ -31,6 +35,7 @@ extension PluginHost {
             inputHash: instance.inputHash(of: state.call), decision: "none",
             fuel: fuel, cpuTime: cpuTime, elapsed: elapsed, waits: state.waits,
             isShadow: instance.plan.mode == .shadow, log: state.log, trace: state.trace ?? .object)
+        entry.release = instance.plan.release
         if state.droppedLines > 0 {
             let note = "left out \(state.droppedLines.counted("line")) more"
             entry.log.append(PluginLogLine(level: "warn", message: note, fields: nil))
@@ -46,6 +51,14 @@ extension PluginHost {
         case .passedOn: entry.decision = "passed_on"
         }
         let redact = instance.functions.redact
+        if settings.observer != nil, case .answered(let answer) = ending {
+            var hash = DocumentHash()
+            hash.add(state.lua.flatMap { DecisionInput.answer(of: $0, redact) } ?? .null)
+            hash.add(answer.record ?? .null)
+            entry.answerHash = String(hash.value, radix: 16)
+        }
+        settings.observer?(entry)
+        if isCountedOnly { return instance.count(kind, outcome, entry.decision, fuel, cpuTime, elapsed) }
         if keepsInputs {
             entry.input = DecisionInput.input(of: state, redact)
             entry.answer = state.lua.flatMap { DecisionInput.answer(of: $0, redact) }

@@ -28,6 +28,9 @@ public struct PluginPlan: Sendable {
     /// Its permissions: those of the manifest, with the hosts and secrets that the configuration names.
     public var permissions: PluginPermissions
 
+    /// The version of the release that it came with; nil for an installed policy.
+    package var release: Int?
+
     /// The bundle's manifest.
     public var manifest: PluginManifest { bundle.manifest }
     /// The names of all secrets that the script may use: those of the manifest and of the configuration.
@@ -50,6 +53,12 @@ public struct PluginPlan: Sendable {
         } catch {
             throw SluiceError(.invalidArgument, error.message(in: "config of \(bundle.manifest.name)"))
         }
+    }
+
+    fileprivate init(_ plan: PluginPlan, named name: String) {
+        (self.name, bundle, mode, config, deployment) = (name, plan.bundle, plan.mode, plan.config, plan.deployment)
+        (memoryBytes, hooks, permissions) = (plan.memoryBytes, plan.hooks, plan.permissions)
+        (topLevelBudget, release) = (plan.topLevelBudget, plan.release)
     }
 
     init(
@@ -94,8 +103,33 @@ public struct Deployment: Sendable, Hashable {
 }
 
 extension PluginPlan {
+    /// Returns the plugin as a shadow beside the one of its name: it is asked first, so that it gets the same input, and
+    /// has no effect.
+    ///
+    /// - Parameter others: the names of the plugins that serve. Order among others is lost.
+    package func shadow(named shadow: String, beside others: Set<String>) -> PluginPlan {
+        var copy = PluginPlan(self, named: shadow)
+        copy.mode = .shadow
+        for kind in copy.hooks.keys {
+            copy.hooks[kind]?.placement.name = shadow
+            let before = copy.hooks[kind]?.placement.before.filter { $0 != name && others.contains($0) } ?? []
+            copy.hooks[kind]?.placement.before = others.contains(name) ? before + [name] : before
+            copy.hooks[kind]?.placement.after.removeAll { !others.contains($0) || $0 == name }
+        }
+        return copy
+    }
+
+    /// The name, the content and the settings in one text: plugins of equal identity do the same.
+    package var identity: String { "\(name) \(release ?? 0) \(bundle.digest) \(mode.rawValue) \(config)" }
+
     /// Returns the plugin's hooks in a chain.
     public func hooks(in chain: HookChain) -> [HookPlan] { chain.hooks.compactMap { hooks[$0] } }
+
+    /// Whether the plugin handles requests to that table of a server, or conflicts in it.
+    package func isAround(table: String) -> Bool {
+        mode != .off
+            && (hooks(in: .table) + hooks(in: .conflict)).contains { $0.match.isPossible && $0.isFor(table: table) }
+    }
 
     /// Returns the plugin's matches in a chain. In the chain `http` they are reduced to the conditions known before the
     /// answer.

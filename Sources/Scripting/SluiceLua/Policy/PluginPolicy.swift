@@ -35,10 +35,24 @@ public struct PluginPolicy: Sendable {
         try self.init(ConfigurationFile(name: file, text: text), folder: folder, bundles: bundles)
     }
 
-    private init(
-        _ file: ConfigurationFile, folder: String, bundles: [String: PluginBundle] = [:]
+    /// Reads the policy of a release: its text, and bundles by the plugins' names, which are all that it may name.
+    ///
+    /// - Parameter device: the deployment in place of the policy's own.
+    /// - Throws: the errors of ``init(file:)``; also for a plugin without a bundle, and a file for decisions.
+    package init(
+        release text: String, named name: String, bundles: [String: PluginBundle], deployment device: Deployment?
     ) throws(SluiceError) {
-        let reader = try PolicyReader(file, folder: folder, bundles: bundles)
+        try self.init(ConfigurationFile(name: name, text: text), folder: ".", bundles: bundles, device)
+        if decisionLog != nil {
+            throw SluiceError(
+                .invalidArgument, "\(name): a release has no decisions: each device has a file of its own")
+        }
+    }
+
+    private init(
+        _ file: ConfigurationFile, folder: String, bundles: [String: PluginBundle]? = nil, _ device: Deployment? = nil
+    ) throws(SluiceError) {
+        let reader = try PolicyReader(file, folder: folder, bundles: bundles, device)
         deployment = reader.deployment
         decisionLog = reader.decisionLog
         plans = reader.plans

@@ -12,12 +12,15 @@ struct PolicyReader {
     private(set) var plans: [PluginPlan] = []
     private(set) var places: [String: String] = [:]
 
-    /// - Parameter bundles: bundles by the plugins' names; they replace the folders named in the file.
+    /// - Parameters:
+    ///   - bundles: bundles by the plugins' names; they replace the folders named in the file, none of which is read.
+    ///   - device: the deployment in place of the file's own.
     init(
-        _ file: ConfigurationFile, folder: String, bundles: [String: PluginBundle] = [:]
+        _ file: ConfigurationFile, folder: String, bundles: [String: PluginBundle]? = nil, _ device: Deployment? = nil
     ) throws(SluiceError) {
         let members = try file.root().named("the policy").members(["deployment", "mode", "decisions", "plugins"])
         if let node = members["deployment"] { deployment = try Self.deployment(node) }
+        if let device { deployment = device }
         decisionLog = try members["decisions"].map { node throws(SluiceError) in
             try DecisionLogReader.log(node, folder: folder)
         }
@@ -35,8 +38,11 @@ struct PolicyReader {
             }
             names[name] = place
             places[name] = place.location
+            if let bundles, bundles[name] == nil {
+                throw place.refusal("there are no files of the plugin \(name)")
+            }
             var reader = try PluginEntryReader(
-                name, value, folder: folder, bundle: bundles[name], deployment: deployment)
+                name, value, folder: folder, bundle: bundles?[name], deployment: deployment)
             reader.limit(to: mode)
             plans.append(try reader.finished())
         }

@@ -45,6 +45,8 @@ public struct PluginOptions: Sendable {
     public var lastGood: String?
     /// Paths of the deployment's own files, such as the store's: no decisions are written to them.
     package var ownFiles: Set<String> = []
+    /// Takes each decision, unremarkable ones of pulled rows included; nil for no one.
+    package var observer: (@Sendable (PluginDecision) -> Void)?
     /// The seed of random numbers, if everything must be repeatable.
     var seed: UInt64?
 
@@ -88,6 +90,7 @@ public struct PluginOptions: Sendable {
         settings.logger = logger
         settings.decisionLogSize = decisionLogSize
         settings.keepsInputs = keepsInputs
+        settings.observer = observer
         // Without a metrics system there is nothing to pay for.
         settings.metrics = factory is NOOPMetricsHandler ? nil : factory
         settings.hasTransport = transport != nil

@@ -45,7 +45,7 @@ import Testing
         configuration.database = .memory
         #expect(configuration.plugins == .init(policy: "\(folder)/plugins.yaml"))
         await #expect(throws: SluiceError.self) { _ = try await Backend(configuration) }
-        let hooks = try await ServerPlugins.hooks(of: &configuration)
+        let hooks = try await ServerPlugins(of: &configuration).hooks
         let server = try await PluginBackend(Backend(configuration, hooks: hooks))
         #expect(await server.send(.post, "/tables/orders", #"{"id":"1"}"#).error == "An order needs a customer.")
         let made = await server.send(.post, "/tables/orders", #"{"id":"1","customer":" Ann ","cost":5,"quantity":2}"#)
@@ -64,7 +64,7 @@ import Testing
         func refusal(_ yaml: String) async -> String {
             do {
                 var configuration = try BackendConfiguration(yaml: yaml, file: "backend.yaml", directory: folder)
-                _ = try await ServerPlugins.hooks(of: &configuration)
+                _ = try await ServerPlugins(of: &configuration).hooks
                 return ""
             } catch {
                 return (error as? SluiceError)?.message ?? "\(error)"

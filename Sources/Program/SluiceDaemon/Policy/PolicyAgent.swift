@@ -1,0 +1,301 @@
+internal import CoreMetrics
+internal import Foundation
+internal import Logging
+internal import Sluice
+internal import SluiceLua
+internal import SluicePluginTools
+internal import SluicePolicy
+
+/// Runs the policy of one endpoint: fetches releases, tries them, serves with them, and goes back. The rules are
+/// ``PolicyDevice``'s; this carries out its effects.
+actor PolicyAgent {
+    /// The time between two looks at the counts.
+    private static let look = Duration.seconds(1)
+    /// The time between two saves of the counts.
+    private static let saving = Duration.seconds(60)
+
+    private let settings: PolicySettings
+    private let folder: PolicyFolder
+    private let plugins: Plugins
+    /// The plans of the installed policy.
+    private let installed: [PluginPlan]
+    private let counter: DecisionCounter
+    /// The decisions of commands, which run in other processes.
+    private var commands: NewDecisions
+    private let session: ClientSession
+    private let logger: Logger
+    private let metrics: any MetricsFactory
+    private var device: PolicyDevice
+    private var servingPlans: [PluginPlan]
+    private var trialPlans: [PluginPlan] = []
+    /// The last events, the newest first.
+    private(set) var events: [(at: Timestamp, event: PolicyDevice.Event)] = []
+    /// The number of events so far.
+    private var eventCount = 0
+    /// The reason for the last failed fetch; nil after a success.
+    private var unreachable: String?
+
+    /// Prepares the agent of a session whose plugins already serve with the state's version.
+    ///
+    /// - Throws: ``SluiceError`` for keys, a folder or a state that cannot be read.
+    init?(
+        _ session: ClientSession, _ counter: DecisionCounter, _ logger: Logger, _ metrics: any MetricsFactory
+    ) throws {
+        guard let settings = session.settings.plugins?.fleet, let plugins = session.plugins else { return nil }
+        (self.settings, self.plugins, self.session, self.logger) = (settings, plugins, session, logger)
+        (self.counter, self.metrics) = (counter, metrics)
+        installed = try session.settings.plugins?.policy.map { try PluginPolicy(file: $0).plans } ?? []
+        folder = try PolicyFolder(settings.folder)
+        commands = NewDecisions(path: settings.commandLog.path)
+        device = PolicyDevice(
+            try folder.state(), try settings.deviceName(in: folder), try settings.trust(), settings.bounds)
+        servingPlans = plugins.plans
+        counter.restart(serving: device.state.probationTally, trial: device.state.trialTally)
+    }
+
+    /// The state, for status and metrics.
+    var status: JSON {
+        var json = PolicyReport.json(device.state, device.name)
+        json["unreachable"] = unreachable.map { JSON($0) } ?? .null
+        json["events"] = JSON(
+            events.map { at, event -> JSON in
+                [
+                    "at": JSON(at.description), "event": JSON(event.kind.rawValue),
+                    "version": event.version.map { JSON($0) } ?? .null,
+                    "reason": event.reason.map { JSON($0) } ?? .null,
+                ]
+            })
+        return json
+    }
+
+    /// Fetches, tries and judges until the task is cancelled.
+    func run() async {
+        await carryOut(device.began())
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.fetch() }
+            group.addTask { await self.judge() }
+            group.addTask { await self.tell() }
+        }
+    }
+
+    // MARK: Fetching
+
+    private func fetch() async {
+        var download: PolicyDownload?
+        if case .url(let url) = settings.source {
+            download = try? PolicyDownload(url, wait: settings.every, over: session.transport)
+        }
+        while !Task.isCancelled {
+            let began = ContinuousClock.now
+            do {
+                let bytes = try await file(&download)
+                unreachable = nil
+                if let bytes { await take(bytes, &download) }
+            } catch {
+                if Task.isCancelled { return }
+                note(unreachable: CommandText.reason(error))
+            }
+            // A server that waits with its answer has spent the period. Devices that began together drift apart.
+            let rest = settings.every - (ContinuousClock.now - began)
+            let spread = settings.every * Int.random(in: 0...100) / 1_000
+            guard (try? await Task.sleep(for: max(.milliseconds(200), rest + spread))) != nil else { return }
+        }
+    }
+
+    private func file(_ download: inout PolicyDownload?) async throws -> [UInt8]? {
+        switch settings.source {
+        case .url: return try await download?.file()
+        case .table(let table):
+            return try await PolicyRow.file(in: table, session.context, for: device.state.past.name)
+        }
+    }
+
+    private func note(unreachable reason: String) {
+        if unreachable != reason { logger.warning("the policy could not be fetched: \(reason)") }
+        unreachable = reason
+    }
+
+    private func take(_ bytes: [UInt8], _ download: inout PolicyDownload?) async {
+        let (effects, release) = device.offered(bytes, at: SyncEnvironment.system.now())
+        guard let release else {
+            // It may be taken later: when its time has come, or this device's share.
+            if device.isRefused { download?.forget() }
+            return await carryOut(effects)
+        }
+        do throws(SluiceError) {
+            // It is complete on the disk before the state names it.
+            try folder.keep(release)
+        } catch {
+            logger.error("the release \(release.version) could not be kept: \(error)")
+            // Nothing was taken: the state on the disk is the one from before.
+            reload()
+            download?.forget()
+            return
+        }
+        await carryOut(effects)
+    }
+
+    /// Goes back to the state on the disk.
+    private func reload() {
+        guard let state = try? folder.state() else { return }
+        device = PolicyDevice(state, device.name, device.trust, device.bounds)
+    }
+
+    // MARK: Judging
+
+    private func judge() async {
+        var saved = ContinuousClock.now
+        while (try? await Task.sleep(for: Self.look)) != nil {
+            for decision in commands.next() where decision.release == device.state.serving { counter.add(decision) }
+            if device.state.stage == .settled { continue }
+            let tallies = counter.tallies
+            await carryOut(
+                device.counted(serving: tallies.serving, trial: tallies.trial, at: SyncEnvironment.system.now()))
+            if saved.duration(to: .now) > Self.saving {
+                saved = .now
+                save()
+            }
+        }
+    }
+
+    // MARK: Status
+
+    /// Writes the device's row of the fleet's table: after an event soon, else once in a while. It travels with the sync,
+    /// and a row that still waits is one operation however often it changes.
+    private func tell() async {
+        guard let table = settings.statusTable else { return }
+        var told: ContinuousClock.Instant?
+        var count = -1
+        while !Task.isCancelled {
+            let isDue = told.map { $0.duration(to: .now) >= settings.statusEvery } ?? true
+            if isDue || count != eventCount {
+                count = eventCount
+                told = .now
+                do {
+                    try await write(
+                        PolicyReport.row(device.state, device.name, at: SyncEnvironment.system.now()), to: table)
+                } catch {
+                    logger.warning("the policy's status could not be written to \(table): \(CommandText.reason(error))")
+                }
+            }
+            guard (try? await Task.sleep(for: .seconds(2))) != nil else { return }
+        }
+    }
+
+    private func write(_ row: JSON, to table: String) async throws {
+        let context = session.context
+        // Only this device writes its row: after a reinstallation the one of before is in the way.
+        for held in try await context.queue.operations() where held.table == table && held.isHeldConflict {
+            try await context.queue.resolve(held.id, .client)
+        }
+        _ = try await context.table(table).upsert(row)
+    }
+
+    // MARK: Effects
+
+    private func carryOut(_ effects: [PolicyDevice.Effect]) async {
+        for effect in effects {
+            switch effect {
+            case .keep: break
+            case .save: save()
+            case .shadow(let version): await shadow(version)
+            case .serve(let version): await serve(version)
+            case .report(let event): report(event)
+            }
+        }
+    }
+
+    private func save() {
+        do throws(SluiceError) {
+            try folder.save(device.state)
+        } catch {
+            logger.error("the state of the policy could not be saved: \(error)")
+        }
+    }
+
+    private func shadow(_ version: Int?) async {
+        guard let version else {
+            if trialPlans.isEmpty { return }
+            trialPlans = []
+            _ = try? await plugins.reload(servingPlans)
+            return
+        }
+        do {
+            let plans = try plans(of: version)
+            let names = Set(servingPlans.map(\.name))
+            let shadows = plans.filter { $0.mode != .off }
+                .map { $0.shadow(named: DecisionCounter.shadow(of: $0.name), beside: names) }
+            counter.restart(trial: device.state.trialTally)
+            try await plugins.reload(servingPlans + shadows)
+            trialPlans = plans
+        } catch {
+            await failed(version, error)
+        }
+    }
+
+    private func serve(_ version: Int?) async {
+        do {
+            let plans = try version.map { try self.plans(of: $0) } ?? installed
+            counter.restart(serving: device.state.probationTally)
+            if plans.map(\.identity) != plugins.plans.map(\.identity) {
+                let before = servingPlans
+                try await plugins.reload(plans)
+                for line in PermissionChanges.lines(from: before, to: plans) { logger.notice("\(line)") }
+            }
+            (servingPlans, trialPlans) = (plans, [])
+        } catch {
+            guard let version else {
+                logger.error("the installed policy does not load: \(CommandText.reason(error))")
+                return
+            }
+            await failed(version, error)
+        }
+    }
+
+    private func failed(_ version: Int, _ error: any Error) async {
+        await carryOut(device.failedToLoad(version, CommandText.reason(error)))
+    }
+
+    /// Returns the plans of a kept release, within the deployment's grants.
+    private func plans(of version: Int) throws -> [PluginPlan] {
+        let release = try folder.release(version)
+        let policy = try release.read(for: Deployment(id: device.name.id, labels: device.name.labels))
+        if let grants = settings.grants { try PluginGrants(file: grants).check(policy, of: release) }
+        return policy.plans.map { plan in
+            var plan = plan
+            plan.release = version
+            return plan
+        }
+    }
+
+    private func report(_ event: PolicyDevice.Event) {
+        eventCount += 1
+        events.insert((SyncEnvironment.system.now(), event), at: 0)
+        if events.count > 100 { events.removeLast() }
+        Counter(label: "sluice.policy.events", dimensions: [("event", event.kind.rawValue)], factory: metrics)
+            .increment()
+        Gauge(label: "sluice.policy.version", factory: metrics).record(device.state.serving ?? 0)
+        let version = event.version.map { " \($0)" } ?? ""
+        let text = "policy\(version) \(event.kind.rawValue)\(event.reason.map { ": \($0)" } ?? "")"
+        if event.kind == .refused || event.kind == .withdrawn {
+            logger.warning("\(text)")
+        } else {
+            logger.notice("\(text)")
+        }
+    }
+}
+
+/// A release as a row of a synced table.
+enum PolicyRow {
+    /// The column with the file.
+    private static let column: PropertyName = "release"
+
+    /// Returns the file of the row with the highest version; nil if the table is empty or not there yet.
+    static func file(in table: String, _ context: SyncContext, for name: String?) async throws -> [UInt8]? {
+        var query = TableQuery(table)
+        query.order = [.init("version", descending: true)]
+        query.top = 1
+        let rows = try await context.store.read { [query] in try $0.records(matching: query) }
+        return rows.first?[column]?.string.map { Array($0.utf8) }
+    }
+}

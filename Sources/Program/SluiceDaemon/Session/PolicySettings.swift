@@ -1,0 +1,137 @@
+internal import Foundation
+package import Sluice
+internal import SluiceConfiguration
+package import SluiceLua
+internal import SluicePluginTools
+package import SluicePolicy
+
+/// The settings of an endpoint's policy from afar: where releases come from, whose are trusted, and the bounds within
+/// which one serves.
+package struct PolicySettings: Sendable {
+    /// The place of the releases.
+    package enum Source: Sendable {
+        /// A file of any web server.
+        case url(String)
+        /// A row of a synced table: its table, its id, and its column with the file.
+        case table(String)
+    }
+
+    package let source: Source
+    /// The folder with the kept releases and the state.
+    package let folder: String
+    package let every: Duration
+    package let bounds: PolicyBounds
+    package let grants: String?
+    /// The synced table for the device's row; nil for none.
+    let statusTable: String?
+    let statusEvery: Duration
+    private let keys: [String]
+    private let required: Int
+    private let release: String?
+    private let device: String?
+    private let labels: [String: String]
+
+    /// Reads the settings; nil if no source is configured.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument`, with the place of a mistake.
+    init?(_ values: SettingValues, store: String?) throws {
+        func refuse(_ key: String, _ reason: String) -> SluiceError {
+            SluiceError(.invalidArgument, "\(values.origin(key)): \(reason)")
+        }
+        switch (values.text("policy.url"), values.text("policy.table")) {
+        case (nil, nil): return nil
+        case (let url?, nil): source = .url(url)
+        case (nil, let table?): source = .table(table)
+        case (_?, _?): throw refuse("policy.url", "a policy comes from policy.url or from policy.table, not both")
+        }
+        if case .url(let url) = source {
+            do {
+                _ = try PolicyDownload.parts(url)
+            } catch {
+                throw refuse("policy.url", error.message)
+            }
+        }
+        guard let folder = try values.path("policy.folder") ?? store.map({ "\($0).policy" }) else {
+            throw refuse("policy.url", "a policy needs policy.folder, or a store beside which its folder is")
+        }
+        self.folder = folder
+        keys = try values.paths("policy.keys")
+        guard !keys.isEmpty else {
+            throw refuse("policy.url", "a policy needs policy.keys: files of the keys whose releases are trusted")
+        }
+        required = values.integer("policy.required")
+        guard required <= keys.count else {
+            throw refuse(
+                "policy.required", "\(required) signatures are required, and only \(keys.count) keys are trusted")
+        }
+        (release, device) = (values.text("policy.name"), values.text("policy.device"))
+        var labels: [String: String] = [:]
+        for label in values.list("policy.labels") ?? [] {
+            let parts = label.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else { throw refuse("policy.labels", "a label is NAME=VALUE, such as ring=canary") }
+            labels[String(parts[0])] = String(parts[1])
+        }
+        self.labels = labels
+        every = values.duration("policy.every")
+        var bounds = PolicyBounds()
+        bounds.trial = values.duration("policy.trial")
+        bounds.decisions = values.number("policy.trial-decisions")
+        bounds.probation = values.duration("policy.probation")
+        bounds.least = values.integer("policy.least-calls")
+        func share(_ key: String) throws -> Double {
+            guard let share = values.text(key).flatMap(PolicyAudience.share) else {
+                throw refuse(key, "expected a share such as 1% or 0.5%")
+            }
+            return Double(share) / Double(PolicyAudience.all)
+        }
+        bounds.differences = try share("policy.most-differences")
+        bounds.errors = try share("policy.most-errors")
+        bounds.overruns = try share("policy.most-overruns")
+        bounds.held = try share("policy.most-held")
+        bounds.refused = try share("policy.most-refused")
+        self.bounds = bounds
+        grants = try values.path("policy.grants")
+        statusTable = values.text("policy.status-table")
+        statusEvery = values.duration("policy.status-every")
+    }
+
+    /// The files whose change needs a new reading.
+    var files: [String] { keys + [grants].compactMap(\.self) }
+
+    /// Returns the trusted keys, read from their files.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file.
+    package func trust() throws(SluiceError) -> PolicyTrust {
+        PolicyTrust(
+            try keys.map { path throws(SluiceError) in try PolicyTrust.Entry(file: path) }, required: required,
+            name: release)
+    }
+
+    /// Returns the device's name. An id that no setting gives is made by chance once, and kept in the folder.
+    ///
+    /// - Throws: ``SluiceError`` of code `invalidArgument` if it cannot be kept.
+    package func deviceName(in folder: PolicyFolder) throws(SluiceError) -> PolicyDeviceName {
+        if let device { return PolicyDeviceName(id: device, labels: labels) }
+        return PolicyDeviceName(id: try folder.deviceID(), labels: labels)
+    }
+
+    /// Returns the plans of the version that the device serves with; nil for the installed policy. If it cannot be read,
+    /// the version is withdrawn by the agent, and commands use the installed policy.
+    package func servingPlans() throws -> [PluginPlan]? {
+        let folder = try PolicyFolder(folder)
+        guard let version = try folder.state().serving, let release = try? folder.release(version) else { return nil }
+        let name = try deviceName(in: folder)
+        let plans = try? release.read(for: Deployment(id: name.id, labels: name.labels)).plans
+        return plans?.map { plan in
+            var plan = plan
+            plan.release = version
+            return plan
+        }
+    }
+
+    /// The file of the daemon's decisions where the installed policy names none.
+    var decisionLog: DecisionLog { DecisionLog("\(folder)/decisions.jsonl") }
+
+    /// The file of the commands' decisions, which the daemon counts.
+    var commandLog: DecisionLog { DecisionLog("\(folder)/commands.jsonl") }
+}

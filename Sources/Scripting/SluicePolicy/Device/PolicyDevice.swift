@@ -1,0 +1,200 @@
+package import SluiceCore
+
+/// A device's way from one policy to the next, as a pure state machine: it takes files, counts and times, and returns
+/// the next actions. Its state is saved before an action takes effect, so that a process that ends anywhere goes on
+/// with one whole policy.
+///
+/// A release is fetched and verified, tried as a shadow beside the serving policy, serves on probation, and stays. In
+/// trial and probation it is withdrawn once its counts pass a bound. A withdrawn version is not taken again.
+package struct PolicyDevice: Sendable {
+    /// The stage of the newest release.
+    package enum Stage: String, Sendable, Hashable {
+        /// It serves, and nothing is on trial.
+        case settled
+        /// It is tried beside the serving policy.
+        case trial
+        /// It serves, and goes back by itself.
+        case probation
+    }
+
+    /// The part of the state that outlives the process.
+    package struct State: Sendable, Hashable {
+        /// The version that serves; nil for the installed policy.
+        package var serving: Int?
+        /// The version on trial.
+        package var trial: Int?
+        /// The version to go back to in the probation; nil for the installed policy.
+        package var previous: Int?
+        /// The last version that has passed its probation; nil for the installed policy.
+        package var settled: Int?
+        /// Whether the serving version is on probation.
+        package var isOnProbation = false
+        /// The time that the trial has taken so far, and its counts.
+        package var trialTime = Duration.zero
+        package var trialTally = PolicyTally()
+        /// The time that the probation has taken so far, and its counts.
+        package var probationTime = Duration.zero
+        package var probationTally = PolicyTally()
+        /// The knowledge from earlier releases.
+        package var past = PolicyTrust.Past()
+
+        package init() {}
+
+        /// The stage of the newest version.
+        package var stage: Stage { trial != nil ? .trial : isOnProbation ? .probation : .settled }
+
+        /// The versions whose files are needed.
+        package var needed: Set<Int> {
+            Set([serving, trial, settled, isOnProbation ? previous : nil].compactMap(\.self))
+        }
+    }
+
+    /// The next action for the driver.
+    package enum Effect: Sendable, Hashable {
+        /// Save the file of a release, on the disk, before the state that names it.
+        case keep(version: Int)
+        /// Save the state.
+        case save
+        /// Run the version as a shadow beside the serving policy; nil ends the shadow.
+        case shadow(Int?)
+        /// Serve with the version; nil for the installed policy.
+        case serve(Int?)
+        /// Report an event.
+        case report(Event)
+    }
+
+    /// An event, as reported and logged.
+    package struct Event: Sendable, Hashable {
+        package enum Kind: String, Sendable, Hashable {
+            case taken, serving, settled, withdrawn, refused
+        }
+        package var kind: Kind
+        package var version: Int?
+        package var reason: String?
+
+        package init(_ kind: Kind, _ version: Int? = nil, _ reason: String? = nil) {
+            (self.kind, self.version, self.reason) = (kind, version, reason)
+        }
+    }
+
+    package private(set) var state: State
+    package let name: PolicyDeviceName
+    package var trust: PolicyTrust
+    package var bounds: PolicyBounds
+    /// The last refusal: the same one is reported once.
+    private var refusal: PolicyRefusal?
+    /// The time of the latest counts in this process.
+    private var latest: Timestamp?
+
+    package init(_ state: State, _ name: PolicyDeviceName, _ trust: PolicyTrust, _ bounds: PolicyBounds) {
+        (self.state, self.name, self.trust, self.bounds) = (state, name, trust, bounds)
+    }
+
+    /// Whether the last file was refused.
+    package var isRefused: Bool { refusal != nil }
+
+    /// Returns the actions with which the process begins.
+    package func began() -> [Effect] { [.serve(state.serving)] + (state.trial.map { [.shadow($0)] } ?? []) }
+
+    // MARK: Files
+
+    /// Takes a file from the server.
+    ///
+    /// - Returns: the actions, and the release if it is taken.
+    package mutating func offered(_ bytes: [UInt8], at now: Timestamp) -> (effects: [Effect], release: PolicyRelease?) {
+        do throws(PolicyRefusal) {
+            let release = try trust.release(from: bytes, for: name, at: now, after: state.past)
+            refusal = nil
+            if release.version == state.past.version { return ([], nil) }
+            return (take(release), release)
+        } catch {
+            return (refused(error), nil)
+        }
+    }
+
+    /// Reports why a file is not taken.
+    package mutating func refused(_ reason: PolicyRefusal) -> [Effect] {
+        guard refusal != reason else { return [] }
+        refusal = reason
+        return [.report(Event(.refused, nil, "\(reason.kind.rawValue): \(reason.reason)"))]
+    }
+
+    private mutating func take(_ release: PolicyRelease) -> [Effect] {
+        state.past.note(release)
+        // The trial of an earlier version ends without a verdict.
+        let endsTrial: [Effect] = state.trial == nil ? [] : [.shadow(nil)]
+        (state.trial, state.trialTime, state.trialTally) = (release.version, .zero, PolicyTally())
+        let taken = [.keep(version: release.version), .save, .report(Event(.taken, release.version))] + endsTrial
+        return taken + (bounds.trial <= .zero ? serveTrial() : [.shadow(release.version)])
+    }
+
+    // MARK: Trial and probation
+
+    /// Notes that the version cannot be loaded, or that its fixtures fail.
+    package mutating func failedToLoad(_ version: Int, _ reason: String) -> [Effect] {
+        if version == state.trial { return withdrawTrial(reason) }
+        return version == state.serving ? withdrawServing(reason) : []
+    }
+
+    /// Takes the counts since trial and probation began, and judges them.
+    ///
+    /// - Parameter now: the time by any clock. A step of the clock counts as a minute at most, and backwards as nothing.
+    package mutating func counted(serving: PolicyTally, trial: PolicyTally, at now: Timestamp) -> [Effect] {
+        let step = min(max(.zero, (latest ?? now).duration(to: now)), .seconds(60))
+        latest = now
+        return judgeServing(serving, step) + judgeTrial(trial, step)
+    }
+
+    private mutating func judgeServing(_ tally: PolicyTally, _ step: Duration) -> [Effect] {
+        guard state.isOnProbation else { return [] }
+        state.probationTally = tally
+        state.probationTime += step
+        if let excess = tally.excess(over: bounds) { return withdrawServing(excess) }
+        guard state.probationTime >= bounds.probation else { return [] }
+        (state.isOnProbation, state.previous, state.settled) = (false, nil, state.serving)
+        return [.save, .report(Event(.settled, state.serving))]
+    }
+
+    private mutating func judgeTrial(_ tally: PolicyTally, _ step: Duration) -> [Effect] {
+        guard state.trial != nil else { return [] }
+        state.trialTally = tally
+        state.trialTime += step
+        if let excess = tally.excess(over: bounds) { return withdrawTrial(excess) }
+        let isFull = bounds.decisions.map { tally.compared >= $0 } ?? false
+        return isFull || state.trialTime >= bounds.trial ? serveTrial() : []
+    }
+
+    /// Ends the trial, and serves with its version.
+    private mutating func serveTrial() -> [Effect] {
+        guard let version = state.trial else { return [] }
+        (state.previous, state.serving, state.trial) = (state.serving, version, nil)
+        beginProbation()
+        return [.save, .shadow(nil), .serve(version), .report(Event(.serving, version))]
+    }
+
+    private mutating func beginProbation() {
+        (state.isOnProbation, state.probationTime, state.probationTally) = (true, .zero, PolicyTally())
+    }
+
+    private mutating func withdrawTrial(_ reason: String) -> [Effect] {
+        guard let version = state.trial else { return [] }
+        state.past.withdraw(version, reason)
+        state.trial = nil
+        return [.save, .shadow(nil), .report(Event(.withdrawn, version, reason))]
+    }
+
+    private mutating func withdrawServing(_ reason: String) -> [Effect] {
+        guard let version = state.serving else { return [] }
+        state.past.withdraw(version, reason)
+        // The one before may still be on probation itself: that goes on, with the last settled one behind it.
+        state.serving = state.isOnProbation ? state.previous : nil
+        if state.settled == version { state.settled = nil }
+        if state.serving == state.settled {
+            (state.isOnProbation, state.previous) = (false, nil)
+        } else {
+            state.previous = state.settled
+            beginProbation()
+        }
+        return [.save, .serve(state.serving), .report(Event(.withdrawn, version, reason))]
+    }
+}

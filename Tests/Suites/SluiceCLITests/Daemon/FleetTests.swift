@@ -1,0 +1,190 @@
+import Foundation
+import Sluice
+import Testing
+
+/// A policy from afar, by the programs that its publisher and its devices run.
+@Suite(.timeLimit(.minutes(5))) struct FleetTests {
+    private static let manifest = #"""
+        { "name": "rules", "version": "1.0.0", "api": "1.0", "description": "What a note may be.",
+          "hooks": { "before_enqueue": { "match": { "tables": ["notes"] } } },
+          "permissions": { "clock": true } }
+        """#
+
+    /// A script that refuses notes without a text, or one that fails.
+    private static func script(_ fails: Bool) -> String {
+        """
+        local function before_enqueue(op)
+          \(fails ? "if op.record.missing.text then return end" : "")
+          if op.record.text == "" then return decide.reject{ message = "a note needs a text" } end
+        end
+        return { before_enqueue = before_enqueue }
+        """
+    }
+
+    /// A web server of files with tags, which counts what it is asked.
+    private static let server = """
+        import hashlib, http.server, os, sys
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                data = open(os.path.join(sys.argv[1], self.path.strip("/")), "rb").read()
+                tag = '"' + hashlib.sha256(data).hexdigest()[:16] + '"'
+                known = self.headers.get("If-None-Match") == tag
+                print("304" if known else "200", flush=True)
+                self.send_response(304 if known else 200)
+                self.send_header("ETag", tag)
+                self.send_header("Content-Length", "0" if known else str(len(data)))
+                self.end_headers()
+                if not known: self.wfile.write(data)
+            def log_message(self, *ignored): pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        print(server.server_port, flush=True)
+        server.serve_forever()
+        """
+
+    private func publish(_ version: Int, fails: Bool, _ scratch: Scratch, _ more: String...) async throws {
+        for folder in ["shops/plugins/rules", "www"] {
+            try FileManager.default.createDirectory(atPath: scratch.file(folder), withIntermediateDirectories: true)
+        }
+        try scratch.write("shops/policy.yaml", "plugins: { rules: { path: plugins/rules } }\n")
+        try scratch.write("shops/plugins/rules/plugin.json", Self.manifest)
+        try scratch.write("shops/plugins/rules/main.lua", Self.script(fails))
+        let result = try await Program.sluice.run(
+            [
+                "policy", "publish", scratch.file("shops"), "--key", scratch.file("shops.signer"), "--release-version",
+                "\(version)", "--output", scratch.file("www/policy.json"),
+            ] + more)
+        #expect(result.status == 0, "\(result)")
+    }
+
+    /// Runs `body` with a daemon that takes releases of the server's file.
+    ///
+    /// - Parameter source: the place of the releases; the web server's file without one.
+    private func withDevice(
+        _ settings: String, from source: String? = nil,
+        _ body: (DaemonProcess, PythonServer, ServeProcess, Scratch) async throws -> Void
+    ) async throws {
+        try await withServer(tables: "{ notes: { softDelete: true }, policy_status: {}, policies: {} }") {
+            server, scratch in
+            let keys = try await Program.sluice("policy", "keygen", scratch.file("shops"))
+            #expect(keys.status == 0, "\(keys)")
+            try await publish(1, fails: false, scratch)
+            let web = try await PythonServer(scratch, Self.server, [scratch.file("www")])
+            defer { web.stop() }
+            let config = try scratch.write(
+                "daemon.yaml",
+                """
+                endpoint: \(server.endpoint)
+                store: local.db
+                tables: { notes: { columns: { text: string } }, policy_status: , policies: }
+                schedule: { spread: 0s, interval: 1s }
+                policy:
+                  \(source ?? "url: http://127.0.0.1:\(web.port)/policy.json")
+                  keys: [shops.key]
+                  required: 1
+                  name: shops
+                  device: shop-17
+                  labels: [ring=canary]
+                  every: 1s
+                  probation: 1h
+                  least-calls: 3
+                  most-errors: 10%
+                  most-overruns: 10%
+                  most-held: 10%
+                  most-refused: 100%
+                  most-differences: 10%
+                  folder: policy
+                  status-table: policy_status
+                  status-every: 1s
+                \(settings)
+                """)
+            let daemon = try await DaemonProcess(scratch, config: config)
+            do {
+                try await body(daemon, web, server, scratch)
+                try await daemon.stop()
+            } catch {
+                try await daemon.stop(SIGKILL)
+                throw error
+            }
+        }
+    }
+
+    private func status(_ daemon: DaemonProcess) async throws -> JSON {
+        try await Program.sluice("policy", "status", "--config", daemon.config, "--json").json
+    }
+
+    private func insert(_ record: String, _ daemon: DaemonProcess) async throws -> Int32 {
+        try await Program.sluice("insert", "notes", record, "--config", daemon.config).status
+    }
+
+    @Test("a release is taken and decides; a bad one goes back by itself, and is not taken again")
+    func goesBack() async throws {
+        try await withDevice("  trial: 0s") { daemon, web, server, scratch in
+            try await until("version 1 serves") { try await status(daemon)["serving"] == 1 }
+            #expect(try await insert(#"{"text":""}"#, daemon) == 2)
+            #expect(try await insert(#"{"id":"a","text":"x"}"#, daemon) == 0)
+            try await publish(2, fails: true, scratch)
+            try await until("version 2 serves") { try await status(daemon)["serving"] == 2 }
+            for _ in 0..<4 { _ = try await insert(#"{"text":"y"}"#, daemon) }
+            try await until("version 1 serves again") { try await status(daemon)["serving"] == 1 }
+            #expect(try await status(daemon)["withdrawn"]?["2"]?.string?.contains("calls failed") == true)
+            #expect(try await insert(#"{"id":"b","text":"z"}"#, daemon) == 0)
+            try await Task.sleep(for: .seconds(2))
+            #expect(try await status(daemon)["serving"] == 1, "the same version is not taken again")
+            try await until("the fleet's table shows it") {
+                let fleet = try await Program.sluice("policy", "fleet", "--endpoint", server.endpoint, "--json").json
+                let row = fleet["devices"]?[0]
+                return row?["device"] == "shop-17" && row?["serving"] == 1 && row?["withdrawn"]?["2"] != nil
+            }
+            // Unchanged, the file costs one conditional request each time.
+            #expect(web.lines.suffix(2).allSatisfy { $0 == "304" }, "\(web.lines)")
+            let fleet = try await Program.sluice("policy", "fleet", "--endpoint", server.endpoint)
+            #expect(fleet.output.contains("1 device with version 1"), "\(fleet)")
+        }
+    }
+
+    @Test("it is tried as a shadow first, which changes nothing; what asks for more than granted is withdrawn")
+    func trial() async throws {
+        try await withDevice("  trial: 1h\n  trial-decisions: 3\n") { daemon, _, _, scratch in
+            try await until("version 1 is on trial") { try await status(daemon)["trial"] == 1 }
+            #expect(try await insert(#"{"text":""}"#, daemon) == 0, "it decides nothing yet")
+            let unsigned = try await Program.sluice(
+                "policy", "verify", scratch.file("www/policy.json"), "--key", scratch.file("shops.key"), "--device",
+                "shop-17")
+            #expect(unsigned.status == 0, "\(unsigned)")
+            try await publish(2, fails: false, scratch, "--label", "ring=beta")
+            try await until("it is refused for its label") {
+                daemon.log.contains("policy refused: for_others: it is for devices with ring beta")
+            }
+            #expect(try await status(daemon)["trial"] == 1)
+        }
+        try await withDevice("  trial: 0s\n  grants: grants.yaml\n") { daemon, _, _, scratch in
+            try await until("it is withdrawn, as nothing can be read as granted") {
+                try await status(daemon)["withdrawn"]?["1"] != nil
+            }
+            try scratch.write("grants.yaml", "rules: { permissions: {} }\n")
+            try await publish(2, fails: false, scratch)
+            try await until("it asks for more") {
+                try await status(daemon)["withdrawn"]?["2"]?.string?.contains("read the clock") == true
+            }
+            try scratch.write("grants.yaml", "rules: { permissions: { clock: true } }\n")
+            try await publish(3, fails: false, scratch)
+            try await until("version 3 serves") { try await status(daemon)["serving"] == 3 }
+        }
+    }
+
+    @Test("a release comes as a row of a synced table too, the one of the highest version")
+    func table() async throws {
+        try await withDevice("  trial: 0s", from: "table: policies") { daemon, _, server, scratch in
+            let other = ["--store", scratch.file("other.db"), "--endpoint", server.endpoint]
+            for version in [1, 2] {
+                try await publish(version, fails: false, scratch)
+                let file = try String(contentsOfFile: scratch.file("www/policy.json"), encoding: .utf8)
+                let row: JSON = ["id": JSON("v\(version)"), "version": JSON(version), "release": JSON(file)]
+                let inserted = try await Program.sluice.run(["insert", "policies", "\(row)"] + other)
+                #expect(inserted.status == 0, "\(inserted)")
+                #expect(try await Program.sluice.run(["push"] + other).status == 0)
+                try await until("version \(version) serves") { try await status(daemon)["serving"] == JSON(version) }
+            }
+        }
+    }
+}

@@ -300,7 +300,7 @@ var suites: [Target] {
             .testTarget(
                 name: "SluicePolicyTests",
                 dependencies: [
-                    "SluiceCore", "SluiceLua", "SluicePluginTools", "SluicePolicy", "SluiceTestSupport",
+                    "SluiceBase", "SluiceCore", "SluiceLua", "SluicePluginTools", "SluicePolicy",
                 ]),
             .testTarget(
                 name: "SluiceHTTPTests",

@@ -52,6 +52,8 @@ import Testing
         ],
         "FleetTests.trial": ["policy.trial-decisions", "policy.grants"],
         "FleetTests.table": ["policy.table"],
+        "TrafficTests.metered": ["traffic.metered", "traffic.metered-file", "traffic.metered-interval"],
+        "TrafficTests.budget": ["traffic.daily-bytes"],
         "InspectorTests.access": ["inspector.port"],
         "InspectorTests.readOnly": ["inspector.read-only", "inspector.bodies"],
         "TracingTests.exports": ["tracing.endpoint", "tracing.service"],

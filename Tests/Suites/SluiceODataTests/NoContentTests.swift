@@ -42,6 +42,19 @@ struct NoContentTests {
         #expect(try await context.table("Orders").lookup(id: "1")?["Text"] == "mine")
     }
 
+    @Test(
+        "a creation that is answered with what was sent, without a version and an address, counts once the row is found",
+        arguments: [200, 201])
+    func echoedCreation(_ status: Int) async throws {
+        let (context, fixture) = try await device(
+            [.json(status, #"{"d":{"Number":"7","Text":"mine"}}"#)]
+                + Array(repeating: .json(200, #"{"d":{"results":[]}}"#), count: 4))
+        try await context.table("Orders").insert(["id": "7", "Text": "mine"])
+        let result = try await context.push()
+        #expect(result.applied == 0, "\(result) \(fixture.sent)")
+        #expect(try await context.queue.operations().map(\.kind) == [.insert])
+    }
+
     @Test("a row with another's new tag and nothing of what was sent does not count as done", arguments: ["", "2"])
     func untaken(other: String) async throws {
         // A service that answers so without taking the change; or it answers for another's.

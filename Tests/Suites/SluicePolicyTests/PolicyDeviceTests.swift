@@ -93,6 +93,23 @@ struct PolicyDeviceTests {
         #expect(device.failedToLoad(2, "no memory").isEmpty)
     }
 
+    @Test("a version whose file is lost, or that is not granted, is not withdrawn, and may be taken once more")
+    func lost() throws {
+        var device = device { $0.trial = .zero }
+        let file = try signed(release(1), signer)
+        _ = device.offered(file, at: noon)
+        for second in 0..<130 { _ = device.counted(serving: tally(100), trial: PolicyTally(), at: after(second)) }
+        #expect(device.state.settled == 1)
+        #expect(device.failedToLoad(1, "no secret") == [.save, .serve(nil)])
+        #expect(device.state.past.withdrawn.isEmpty)
+        let refused = device.offered(file, at: noon) { _ throws(PolicyRefusal) in throw PolicyRefusal(.notGranted, "no")
+        }
+        #expect(refused.release == nil && device.isRefused)
+        #expect(device.offered(file, at: noon).release?.version == 1)
+        #expect(device.lost(1) == [.save, .serve(nil)])
+        #expect(device.offered(file, at: noon).effects.contains(.serve(1)))
+    }
+
     @Test("clocks that jump make no trial or probation shorter than its steps") func clocks() throws {
         var device = device()
         _ = device.offered(try signed(release(1), signer), at: noon)
@@ -100,8 +117,12 @@ struct PolicyDeviceTests {
         #expect(device.counted(serving: PolicyTally(), trial: PolicyTally(), at: after(-86_400)).isEmpty)
         #expect(device.state.trialTime == .zero)
         _ = device.counted(serving: PolicyTally(), trial: PolicyTally(), at: after(10 * 365 * 86_400))
-        #expect(device.state.trialTime == .seconds(60) || device.state.stage == .probation)
-        #expect(device.state.probationTime <= .seconds(60))
+        #expect(device.state.trialTime == .seconds(10) && device.state.stage == .trial)
+        // The time before a release came is no part of its trial.
+        _ = device.counted(serving: PolicyTally(), trial: PolicyTally(), at: after(0))
+        _ = device.offered(try signed(release(2), signer), at: after(100_000))
+        _ = device.counted(serving: PolicyTally(), trial: PolicyTally(), at: after(100_001))
+        #expect(device.state.trialTime == .seconds(1))
     }
 
     @Test("an older one stays refused after a restart, with the clock set back too") func downgrade() async throws {

@@ -91,7 +91,15 @@ struct PolicyRolloutCommand: OutcomeCommand {
     @OptionGroup(title: "The fleet's table") var fleet: FleetOptions
 
     func outcome() async throws -> Outcome {
-        let release = try ReleaseFile.read(file).unverified()
+        let before = try ReleaseFile.read(file)
+        let release = try before.unverified()
+        if mostWithdrawn != nil, try ClientSettings(fleet.connection).endpoint == nil {
+            throw CommandFailure.usage("--most-withdrawn asks the fleet's table: give --endpoint or --config")
+        }
+        if serve != nil, before.signatures.count > 1 {
+            throw CommandFailure.usage(
+                "the release has several signatures, and its steps get one: write them without --serve, and sign each")
+        }
         let signer = try PolicySigner(file: key)
         let shares = try steps.split(separator: ",").map { text in
             guard let share = PolicyAudience.share(String(text)) else {

@@ -64,7 +64,7 @@ struct PolicyWhyCommand: OutcomeCommand {
     static let configuration = CommandConfiguration(
         commandName: "why", abstract: "Tell which version of the policy decided what of an operation.")
 
-    @Argument(help: "The operation's id, from sluice queue list or the audit.")
+    @Argument(help: "An operation's id, from sluice queue list or the audit; or a record, as TABLE/ID.")
     var operation: String
 
     @OptionGroup(title: "Store and server") var connection: ConnectionOptions
@@ -77,8 +77,13 @@ struct PolicyWhyCommand: OutcomeCommand {
                 return (found.table, found.recordID)
             }
             let audit = try await session.context.queue.audit()
+            let parts = id.split(separator: "/", maxSplits: 1)
             guard let entry = audit.first(where: { $0.operation.id == id }) else {
-                throw CommandFailure.usage("nothing is known of the operation \(Plain.line(id))")
+                // A change that was sent has left the queue; the decisions about its record stay.
+                if parts.count == 2 { return (String(parts[0]), RecordID(String(parts[1]))) }
+                throw CommandFailure.usage(
+                    "nothing is known of the operation \(Plain.line(id)); one that was sent is found by its record, as TABLE/ID"
+                )
             }
             return (entry.operation.table, entry.operation.recordID)
         }

@@ -1,5 +1,4 @@
 internal import CoreMetrics
-internal import Foundation
 internal import Logging
 internal import Sluice
 internal import SluiceLua
@@ -14,24 +13,31 @@ actor PolicyAgent {
     /// The time between two saves of the counts.
     private static let saving = Duration.seconds(60)
 
-    private let settings: PolicySettings
-    private let folder: PolicyFolder
-    private let plugins: Plugins
+    let settings: PolicySettings
+    let folder: PolicyFolder
+    let plugins: Plugins
     /// The plans of the installed policy.
-    private let installed: [PluginPlan]
-    private let counter: DecisionCounter
+    let installed: [PluginPlan]
+    let counter: DecisionCounter
     /// The decisions of commands, which run in other processes.
     private var commands: NewDecisions
     private let session: ClientSession
-    private let logger: Logger
-    private let metrics: any MetricsFactory
-    private var device: PolicyDevice
-    private var servingPlans: [PluginPlan]
-    private var trialPlans: [PluginPlan] = []
+    let logger: Logger
+    let metrics: any MetricsFactory
+    var device: PolicyDevice
+    var servingPlans: [PluginPlan]
+    var trialPlans: [PluginPlan] = []
     /// The last events, the newest first.
-    private(set) var events: [(at: Timestamp, event: PolicyDevice.Event)] = []
+    var events: [(at: Timestamp, event: PolicyDevice.Event)] = []
     /// The number of events so far.
-    private var eventCount = 0
+    var eventCount = 0
+    /// The effects that wait for those under way.
+    var pending: [PolicyDevice.Effect] = []
+    var isCarryingOut = false
+    /// Whether the next answer has to have the file, though it may not have changed.
+    var fetchesWhole = false
+    /// The reason for which the state could not be saved; nil after a success.
+    var unsaved: String?
     /// The reason for the last failed fetch; nil after a success.
     private var unreachable: String?
 
@@ -87,6 +93,8 @@ actor PolicyAgent {
         }
         while !Task.isCancelled {
             let began = ContinuousClock.now
+            if fetchesWhole { download?.forget() }
+            fetchesWhole = false
             do {
                 let bytes = try await file(&download)
                 unreachable = nil
@@ -116,7 +124,10 @@ actor PolicyAgent {
     }
 
     private func take(_ bytes: [UInt8], _ download: inout PolicyDownload?) async {
-        let (effects, release) = device.offered(bytes, at: SyncEnvironment.system.now())
+        let name = device.name
+        let (effects, release) = device.offered(bytes, at: SyncEnvironment.system.now()) {
+            release throws(PolicyRefusal) in try settings.check(release, for: name)
+        }
         guard let release else {
             // It may be taken later: when its time has come, or this device's share.
             if device.isRefused { download?.forget() }
@@ -146,14 +157,18 @@ actor PolicyAgent {
     private func judge() async {
         var saved = ContinuousClock.now
         while (try? await Task.sleep(for: Self.look)) != nil {
-            for decision in commands.next() where decision.release == device.state.serving { counter.add(decision) }
-            if device.state.stage == .settled { continue }
+            for decision in commands.next() {
+                let version = decision.isShadow ? device.state.trial : device.state.serving
+                if version != nil, decision.release == version { counter.decided(decision) }
+            }
+            // The counts of a set that is being loaded prove nothing.
+            if isCarryingOut { continue }
             let tallies = counter.tallies
             await carryOut(
                 device.counted(serving: tallies.serving, trial: tallies.trial, at: SyncEnvironment.system.now()))
-            if saved.duration(to: .now) > Self.saving {
+            if saved.duration(to: .now) > Self.saving, device.state.stage != .settled {
                 saved = .now
-                save()
+                _ = save()
             }
         }
     }
@@ -189,99 +204,6 @@ actor PolicyAgent {
             try await context.queue.resolve(held.id, .client)
         }
         _ = try await context.table(table).upsert(row)
-    }
-
-    // MARK: Effects
-
-    private func carryOut(_ effects: [PolicyDevice.Effect]) async {
-        for effect in effects {
-            switch effect {
-            case .keep: break
-            case .save: save()
-            case .shadow(let version): await shadow(version)
-            case .serve(let version): await serve(version)
-            case .report(let event): report(event)
-            }
-        }
-    }
-
-    private func save() {
-        do throws(SluiceError) {
-            try folder.save(device.state)
-        } catch {
-            logger.error("the state of the policy could not be saved: \(error)")
-        }
-    }
-
-    private func shadow(_ version: Int?) async {
-        guard let version else {
-            if trialPlans.isEmpty { return }
-            trialPlans = []
-            _ = try? await plugins.reload(servingPlans)
-            return
-        }
-        do {
-            let plans = try plans(of: version)
-            let names = Set(servingPlans.map(\.name))
-            let shadows = plans.filter { $0.mode != .off }
-                .map { $0.shadow(named: DecisionCounter.shadow(of: $0.name), beside: names) }
-            counter.restart(trial: device.state.trialTally)
-            try await plugins.reload(servingPlans + shadows)
-            trialPlans = plans
-        } catch {
-            await failed(version, error)
-        }
-    }
-
-    private func serve(_ version: Int?) async {
-        do {
-            let plans = try version.map { try self.plans(of: $0) } ?? installed
-            counter.restart(serving: device.state.probationTally)
-            if plans.map(\.identity) != plugins.plans.map(\.identity) {
-                let before = servingPlans
-                try await plugins.reload(plans)
-                for line in PermissionChanges.lines(from: before, to: plans) { logger.notice("\(line)") }
-            }
-            (servingPlans, trialPlans) = (plans, [])
-        } catch {
-            guard let version else {
-                logger.error("the installed policy does not load: \(CommandText.reason(error))")
-                return
-            }
-            await failed(version, error)
-        }
-    }
-
-    private func failed(_ version: Int, _ error: any Error) async {
-        await carryOut(device.failedToLoad(version, CommandText.reason(error)))
-    }
-
-    /// Returns the plans of a kept release, within the deployment's grants.
-    private func plans(of version: Int) throws -> [PluginPlan] {
-        let release = try folder.release(version)
-        let policy = try release.read(for: Deployment(id: device.name.id, labels: device.name.labels))
-        if let grants = settings.grants { try PluginGrants(file: grants).check(policy, of: release) }
-        return policy.plans.map { plan in
-            var plan = plan
-            plan.release = version
-            return plan
-        }
-    }
-
-    private func report(_ event: PolicyDevice.Event) {
-        eventCount += 1
-        events.insert((SyncEnvironment.system.now(), event), at: 0)
-        if events.count > 100 { events.removeLast() }
-        Counter(label: "sluice.policy.events", dimensions: [("event", event.kind.rawValue)], factory: metrics)
-            .increment()
-        Gauge(label: "sluice.policy.version", factory: metrics).record(device.state.serving ?? 0)
-        let version = event.version.map { " \($0)" } ?? ""
-        let text = "policy\(version) \(event.kind.rawValue)\(event.reason.map { ": \($0)" } ?? "")"
-        if event.kind == .refused || event.kind == .withdrawn {
-            logger.warning("\(text)")
-        } else {
-            logger.notice("\(text)")
-        }
     }
 }
 

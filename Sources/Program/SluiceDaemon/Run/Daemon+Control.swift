@@ -118,6 +118,7 @@ extension Installation {
             ]
         }
         if let policy { json["policy"] = await policy.status }
+        if let traffic { json["traffic"] = traffic.status }
         return json
     }
 

@@ -18,6 +18,8 @@ final class Installation: Sendable {
     private let followers: [ChangeFollower]
     /// The agent of a policy from afar; nil for none.
     let policy: PolicyAgent?
+    /// The count of bytes; nil if none are spared.
+    let traffic: TrafficGate?
     private let task = Mutex<Task<Void, Never>?>(nil)
     /// Whether the schedule has ended.
     private let hasEnded = Mutex(false)
@@ -40,7 +42,8 @@ final class Installation: Sendable {
         var additions = ClientSession.Additions()
         additions.logger = instruments.logger
         additions.metrics = instruments.metrics
-        additions.scheduleHooks = [gate]
+        let traffic = try settings.store.flatMap { try TrafficGate(values, store: $0) }
+        additions.scheduleHooks = [gate] + (traffic.map { [$0] } ?? [])
         additions.runsFixtures = true
         let counter = DecisionCounter()
         additions.policyCounter = counter
@@ -48,7 +51,7 @@ final class Installation: Sendable {
         additions.keepsInputs = instruments.inspection != nil
         let timeline = instruments.inspection?.timeline.filter(endpoint: settings.name)
         additions.filters = { [tracer = instruments.tracer] plugins in
-            let filters = plugins + [exit]
+            let filters = plugins + [exit] + (traffic.map { [$0] } ?? [])
             let traced = tracer.map { RequestSpans.filters($0, around: filters) } ?? filters
             return traced + (timeline.map { [$0] } ?? [])
         }
@@ -71,16 +74,18 @@ final class Installation: Sendable {
                 session.context, schedule, logger: instruments.logger, metrics: instruments.metrics,
                 tracer: instruments.tracer,
                 shutdownLimit: values.duration("shutdown-time")),
-            followsNetwork: values.flag("schedule.on-network"), followers, policy)
+            followsNetwork: values.flag("schedule.on-network"), followers, policy, traffic)
     }
 
     private init(
         _ endpoint: ServingPlan.Endpoint, _ session: ClientSession, _ gate: ScheduleGate, _ exit: RequestGate,
-        _ service: SyncService, followsNetwork: Bool, _ followers: [ChangeFollower], _ policy: PolicyAgent?
+        _ service: SyncService, followsNetwork: Bool, _ followers: [ChangeFollower], _ policy: PolicyAgent?,
+        _ traffic: TrafficGate?
     ) {
         (self.endpoint, self.session, self.gate, self.exit) = (endpoint, session, gate, exit)
         self.service = service
         (self.followsNetwork, self.followers, self.policy) = (followsNetwork, followers, policy)
+        self.traffic = traffic
     }
 
     /// Starts the schedule.
@@ -96,6 +101,7 @@ final class Installation: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { [self] in
                     for await run in runs {
+                        traffic?.ended(run)
                         last.withLock { $0 = (run, run.push?.applied ?? 0 > 0 ? run : $0.sent) }
                     }
                 }
@@ -168,6 +174,7 @@ final class Installation: Sendable {
         while requests.withLock({ $0.count > 0 }), ContinuousClock.now < end {
             guard (try? await Task.sleep(for: .milliseconds(5))) != nil else { break }
         }
+        traffic?.save()
         try? await session.close()
     }
 

@@ -213,11 +213,12 @@ package struct PluginSettings: Sendable {
         options.keepsInputs = additions.keepsInputs
         if additions.runsFixtures { options.gate = FixtureRunner.gate }
         guard let fleet else { return try await Plugins(policy: policy ?? "", options: options) }
-        if let counter = additions.policyCounter { options.observer = { counter.add($0) } }
+        options.observer = additions.policyCounter
         let installed = try policy.map { path throws(SluiceError) in try PluginPolicy(file: path) }
         options.decisionLog =
             additions.policyCounter == nil ? fleet.commandLog : installed?.decisionLog ?? fleet.decisionLog
-        let serving = try fleet.servingPlans()
+        // A command's writes are part of a trial too.
+        let serving = try fleet.servingPlans(hasTrial: additions.policyCounter == nil)
         do {
             return try await Plugins(serving ?? installed?.plans ?? [], options: options)
         } catch  where serving != nil {

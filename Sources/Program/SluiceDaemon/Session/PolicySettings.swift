@@ -21,7 +21,9 @@ package struct PolicySettings: Sendable {
     package let folder: String
     package let every: Duration
     package let bounds: PolicyBounds
-    package let grants: String?
+    /// The deployment's grants; nil if plugins may have what they ask for.
+    package let grants: PluginGrants?
+    private let grantsFile: String?
     /// The synced table for the device's row; nil for none.
     let statusTable: String?
     let statusEvery: Duration
@@ -90,13 +92,14 @@ package struct PolicySettings: Sendable {
         bounds.held = try share("policy.most-held")
         bounds.refused = try share("policy.most-refused")
         self.bounds = bounds
-        grants = try values.path("policy.grants")
+        grantsFile = try values.path("policy.grants")
+        grants = try grantsFile.map { path throws(SluiceError) in try PluginGrants(file: path) }
         statusTable = values.text("policy.status-table")
         statusEvery = values.duration("policy.status-every")
     }
 
     /// The files whose change needs a new reading.
-    var files: [String] { keys + [grants].compactMap(\.self) }
+    var files: [String] { keys + [grantsFile].compactMap(\.self) }
 
     /// Returns the trusted keys, read from their files.
     ///
@@ -115,18 +118,42 @@ package struct PolicySettings: Sendable {
         return PolicyDeviceName(id: try folder.deviceID(), labels: labels)
     }
 
-    /// Returns the plans of the version that the device serves with; nil for the installed policy. If it cannot be read,
-    /// the version is withdrawn by the agent, and commands use the installed policy.
-    package func servingPlans() throws -> [PluginPlan]? {
-        let folder = try PolicyFolder(folder)
-        guard let version = try folder.state().serving, let release = try? folder.release(version) else { return nil }
+    /// Returns the plans of a kept version, within the deployment's grants.
+    ///
+    /// - Throws: ``SluiceError`` for a file that is lost or damaged, ``PolicyRefusal`` for an invalid policy and for a
+    ///   plugin that asks for more.
+    func plans(of version: Int, in folder: PolicyFolder) throws -> [PluginPlan] {
+        let release = try folder.release(version)
         let name = try deviceName(in: folder)
-        let plans = try? release.read(for: Deployment(id: name.id, labels: name.labels)).plans
-        return plans?.map { plan in
+        try check(release, for: name)
+        return try release.read(for: Deployment(id: name.id, labels: name.labels)).plans.map { plan in
             var plan = plan
             plan.release = version
             return plan
         }
+    }
+
+    /// Checks that a release's policy is valid, and asks for no more than is granted.
+    func check(_ release: PolicyRelease, for name: PolicyDeviceName) throws(PolicyRefusal) {
+        let policy: PluginPolicy
+        do throws(SluiceError) {
+            policy = try release.read(for: Deployment(id: name.id, labels: name.labels))
+        } catch {
+            throw PolicyRefusal(.invalid, error.message)
+        }
+        try grants?.check(policy, of: release)
+    }
+
+    /// Returns the plans of the version that the device serves with; nil for the installed policy, also where that version
+    /// cannot be read.
+    ///
+    /// - Parameter hasTrial: whether the version on trial runs beside it, as a shadow.
+    package func servingPlans(hasTrial: Bool = false) throws -> [PluginPlan]? {
+        let folder = try PolicyFolder(folder)
+        let state = try folder.state()
+        let serving = state.serving.flatMap { try? plans(of: $0, in: folder) }
+        guard hasTrial, let trial = state.trial.flatMap({ try? plans(of: $0, in: folder) }) else { return serving }
+        return (serving ?? []) + DecisionCounter.shadows(of: trial, beside: serving ?? [])
     }
 
     /// The file of the daemon's decisions where the installed policy names none.

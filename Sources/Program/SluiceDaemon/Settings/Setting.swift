@@ -54,7 +54,7 @@ extension Setting {
     private static let count: SettingForm = .integer(1...1_000_000)
 
     /// All settings, in groups as documented.
-    package static let all: [Setting] = connection + access + network + schedule + limits + policy + daemon
+    package static let all: [Setting] = connection + access + network + schedule + traffic + limits + policy + daemon
 
     private static let connection: [Setting] = [
         Setting("endpoint", .text, "The server's base address."),
@@ -155,6 +155,16 @@ extension Setting {
         Setting("limits.page-size", .integer(1...10_000), "How many rows a pull asks for at once.", or: "1000"),
         Setting("limits.request-time", pauseOf(.milliseconds(1)), "How long one exchange may take.", or: "100s"),
         Setting("limits.answer-bytes", .integer(1024...1_073_741_824), "The largest answer, unpacked.", or: "16777216"),
+    ]
+
+    private static let traffic: [Setting] = [
+        Setting(
+            "traffic.metered", .flag, "Whether the line costs: changes are sent, and pulls are seldom.", or: "false"),
+        Setting("traffic.metered-file", .path, "A file that says the same while it is there and is not 0."),
+        Setting("traffic.metered-interval", pauseOf(.seconds(1)), "The time between pulls on such a line.", or: "1d"),
+        Setting(
+            "traffic.daily-bytes", .integer(1...1_000_000_000_000),
+            "After so many bytes of bodies a day, scheduled runs wait for the next day."),
     ]
 
     private static let policy: [Setting] = [

@@ -126,6 +126,7 @@ struct DeltaRead {
         var changes = Changes()
         changes.isMarked = page.isMarked
         // Services forget the filter in a delta link, so the query's filter is applied here.
+        let isFiltered = try list.filter() != nil
         let isOfQuery: (JSON) -> Bool = try isOfChanges ? condition() : { _ in true }
         for item in page.rows {
             switch SetPage.change(item) {
@@ -137,7 +138,8 @@ struct DeltaRead {
                     changes.hasGap = true
                     continue
                 }
-                changes.rows.append(left ? form.leaver(key) : form.tombstone(key))
+                // Without a reason a row that has left the filter looks like a deleted one. Other queries may hold it.
+                changes.rows.append(left ?? isFiltered ? form.leaver(key) : form.tombstone(key))
             case .row where !isOfChanges: changes.rows.append(form.record(of: item) ?? form.unnamed(item))
             case .row:
                 guard isOfSet(item) else { continue }

@@ -229,6 +229,11 @@ struct RowChange {
             var done = SyncResponse(HTTPResponse(status: .noContent))
             done.head.headerFields = response.head.headerFields
             return done
+        case .insert where mayBeEcho(response), .unnamedInsert where mayBeEcho(response):
+            // As an answer without a row: the row itself is read.
+            var unproven = SyncResponse(HTTPResponse(status: .ok))
+            unproven.head.headerFields = response.head.headerFields
+            return unproven
         case .unnamedInsert:
             if let made = try reader.record(in: response, as: sent.id) {
                 return ODataTransport.response(201, made, like: response)
@@ -244,6 +249,17 @@ struct RowChange {
             return await request.context.source == .push
                 ? pushed(response, sent, key) : done(response, key, sent.id)
         }
+    }
+
+    /// Whether the answer to a creation may be the request's own body, sent back by a proxy: a service gives the row's
+    /// address (OData Protocol 4.01, section 11.4.2) or its version.
+    private func mayBeEcho(_ response: SyncResponse) -> Bool {
+        guard request.context.source == .push, !response.body.isEmpty, location(of: response) == nil,
+            response.head.headerFields[.location] == nil, response.head.headerFields[.eTag] == nil
+        else { return false }
+        // A page or another text is judged as what it is.
+        guard let entity = (try? response.body.json).flatMap({ try? SetPage.entity($0, of: set) }) else { return false }
+        return reader.form.tag(of: entity) == nil
     }
 
     /// Whether the service has made the row under another key than the one that it was sent: it assigns keys, and its

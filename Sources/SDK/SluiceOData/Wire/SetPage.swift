@@ -52,8 +52,8 @@ struct SetPage {
     enum Change {
         /// The row exists, with these properties.
         case row
-        /// The row is deleted, or has left the query, according to its `reason`.
-        case gone(address: String?, left: Bool)
+        /// The row is deleted, or has left the query, according to its `reason`; nil where the item has none, as all of v2.
+        case gone(address: String?, left: Bool?)
         /// A change of a link between rows.
         case link
     }
@@ -68,13 +68,13 @@ struct SetPage {
         if let removed = item["@removed"] ?? item["@odata.removed"] {
             // A plain `id` is a property here, such as the key.
             let address = (item["@id"] ?? item["@odata.id"])?.string
-            return .gone(address: address, left: removed["reason"]?.string == "changed")
+            return .gone(address: address, left: removed["reason"]?.string.map { $0 == "changed" })
         }
         if context.hasSuffix("/$deletedEntity") {
-            return .gone(address: item["id"]?.string, left: item["reason"]?.string == "changed")
+            return .gone(address: item["id"]?.string, left: item["reason"]?.string.map { $0 == "changed" })
         }
         if let metadata = item["__metadata"], metadata["deleted"]?.bool == true {
-            return .gone(address: (metadata["uri"] ?? metadata["id"])?.string, left: false)
+            return .gone(address: (metadata["uri"] ?? metadata["id"])?.string, left: nil)
         }
         return .row
     }

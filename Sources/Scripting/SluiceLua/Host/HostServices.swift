@@ -73,6 +73,16 @@ package struct HostServices: Sendable {
     }
 }
 
+/// Sees the decisions of all plugins, unremarkable ones included.
+package protocol DecisionObserver: Sendable {
+    /// Takes a decision with the hash of its answer.
+    func decided(_ decision: PluginDecision)
+
+    /// Takes calls that make no decision of their own: pulled rows that a plugin leaves as they are, and calls that were
+    /// refused before they began.
+    func counted(_ calls: Int, errors: Int, of plugin: String, isShadow: Bool)
+}
+
 /// The settings and surroundings of a host.
 package struct HostSettings: Sendable {
     /// The clock and the source of random numbers.
@@ -83,8 +93,8 @@ package struct HostSettings: Sendable {
     package var decisionLogSize = 512
     /// Whether the inputs and answers of hooks are kept with their decisions.
     package var keepsInputs = false
-    /// Takes each decision with the hash of its answer; nil for no one.
-    package var observer: (@Sendable (PluginDecision) -> Void)?
+    /// Sees all decisions and calls; nil for no one.
+    package var observer: (any DecisionObserver)?
     /// The factory of the plugins' metrics; nil for none.
     package var metrics: (any MetricsFactory)?
     /// Whether the host has a transport for `http`.

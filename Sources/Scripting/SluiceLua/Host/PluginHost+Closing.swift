@@ -57,7 +57,7 @@ extension PluginHost {
             hash.add(answer.record ?? .null)
             entry.answerHash = String(hash.value, radix: 16)
         }
-        settings.observer?(entry)
+        settings.observer?.decided(entry)
         if isCountedOnly { return instance.count(kind, outcome, entry.decision, fuel, cpuTime, elapsed) }
         if keepsInputs {
             entry.input = DecisionInput.input(of: state, redact)

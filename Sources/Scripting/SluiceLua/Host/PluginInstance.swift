@@ -33,7 +33,7 @@ package final class PluginInstance {
     let meters: PluginMeters?
     private var contexts: [HookKind: LuaArgument] = [:]
     private let environment: JSON
-    private let settings: HostSettings
+    let settings: HostSettings
 
     /// Creates the machine and runs `main`.
     ///

@@ -45,8 +45,8 @@ public struct PluginOptions: Sendable {
     public var lastGood: String?
     /// Paths of the deployment's own files, such as the store's: no decisions are written to them.
     package var ownFiles: Set<String> = []
-    /// Takes each decision, unremarkable ones of pulled rows included; nil for no one.
-    package var observer: (@Sendable (PluginDecision) -> Void)?
+    /// Sees all decisions and calls; nil for no one.
+    package var observer: (any DecisionObserver)?
     /// The seed of random numbers, if everything must be repeatable.
     var seed: UInt64?
 

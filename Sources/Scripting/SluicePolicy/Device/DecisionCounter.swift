@@ -3,7 +3,7 @@ package import SluiceLua
 internal import Synchronization
 
 /// Counts the decisions of the serving policy and of the one on trial, and compares the two.
-package final class DecisionCounter: Sendable {
+package final class DecisionCounter: DecisionObserver {
     /// The ending of a shadow's name; the beginning is the plugin's.
     private static let ending = ".trial"
     /// The most decisions that wait for their counterpart.
@@ -34,8 +34,11 @@ package final class DecisionCounter: Sendable {
 
     package init() {}
 
-    /// Returns a plugin's name as a shadow.
-    package static func shadow(of plugin: String) -> String { plugin + ending }
+    /// Returns the plugins of a trial as shadows beside those that serve.
+    package static func shadows(of trial: [PluginPlan], beside serving: [PluginPlan]) -> [PluginPlan] {
+        let names = Set(serving.map(\.name))
+        return trial.filter { $0.mode != .off }.map { $0.shadow(named: $0.name + ending, beside: names) }
+    }
 
     /// The counts so far.
     package var tallies: (serving: PolicyTally, trial: PolicyTally) { counts.withLock { ($0.serving, $0.trial) } }
@@ -48,8 +51,17 @@ package final class DecisionCounter: Sendable {
         }
     }
 
-    /// Counts a decision.
-    package func add(_ decision: PluginDecision) {
+    package func counted(_ calls: Int, errors: Int, of plugin: String, isShadow: Bool) {
+        let isTrial = plugin.hasSuffix(Self.ending) && isShadow
+        if isShadow, !isTrial { return }
+        counts.withLock { counts in
+            let tally = isTrial ? \Counts.trial : \Counts.serving
+            counts[keyPath: tally].calls += calls
+            counts[keyPath: tally].errors += errors
+        }
+    }
+
+    package func decided(_ decision: PluginDecision) {
         let isTrial = decision.plugin.hasSuffix(Self.ending) && decision.isShadow
         if decision.isShadow, !isTrial { return }
         counts.withLock { counts in

@@ -101,11 +101,20 @@ package struct PolicyDevice: Sendable {
     /// Takes a file from the server.
     ///
     /// - Returns: the actions, and the release if it is taken.
-    package mutating func offered(_ bytes: [UInt8], at now: Timestamp) -> (effects: [Effect], release: PolicyRelease?) {
+    /// - Parameter check: refuses a release for another reason than its file, such as an invalid policy.
+    package mutating func offered(
+        _ bytes: [UInt8], at now: Timestamp, _ check: (PolicyRelease) throws(PolicyRefusal) -> Void = { _ in }
+    ) -> (effects: [Effect], release: PolicyRelease?) {
         do throws(PolicyRefusal) {
             let release = try trust.release(from: bytes, for: name, at: now, after: state.past)
+            // One whose file was lost, or that could not be served here, is taken once more.
+            if [state.serving, state.trial].contains(release.version) {
+                refusal = nil
+                return ([], nil)
+            }
+            try check(release)
             refusal = nil
-            if release.version == state.past.version { return ([], nil) }
+            latest = now
             return (take(release), release)
         } catch {
             return (refused(error), nil)
@@ -128,19 +137,33 @@ package struct PolicyDevice: Sendable {
         return taken + (bounds.trial <= .zero ? serveTrial() : [.shadow(release.version)])
     }
 
+    /// Notes that a kept version cannot be served, for a reason that is not its own: its file is damaged, or the deployment
+    /// no longer grants what it asks for. It may be taken once more.
+    package mutating func lost(_ version: Int) -> [Effect] {
+        if version == state.trial {
+            state.trial = nil
+            return [.save, .shadow(nil)]
+        }
+        guard version == state.serving else { return [] }
+        return replaceServing(else: version)
+    }
+
     // MARK: Trial and probation
 
     /// Notes that the version cannot be loaded, or that its fixtures fail.
     package mutating func failedToLoad(_ version: Int, _ reason: String) -> [Effect] {
+        // A version that has passed its probation did load: the fault is here.
+        if version == state.settled { return lost(version) }
         if version == state.trial { return withdrawTrial(reason) }
         return version == state.serving ? withdrawServing(reason) : []
     }
 
     /// Takes the counts since trial and probation began, and judges them.
     ///
-    /// - Parameter now: the time by any clock. A step of the clock counts as a minute at most, and backwards as nothing.
+    /// - Parameter now: the time by any clock. A step of the clock counts as ten seconds at most, and backwards as nothing,
+    ///   so the counts have to be given more often.
     package mutating func counted(serving: PolicyTally, trial: PolicyTally, at now: Timestamp) -> [Effect] {
-        let step = min(max(.zero, (latest ?? now).duration(to: now)), .seconds(60))
+        let step = min(max(.zero, (latest ?? now).duration(to: now)), .seconds(10))
         latest = now
         return judgeServing(serving, step) + judgeTrial(trial, step)
     }
@@ -186,6 +209,11 @@ package struct PolicyDevice: Sendable {
     private mutating func withdrawServing(_ reason: String) -> [Effect] {
         guard let version = state.serving else { return [] }
         state.past.withdraw(version, reason)
+        return replaceServing(else: version) + [.report(Event(.withdrawn, version, reason))]
+    }
+
+    /// Serves with the version before one that cannot serve.
+    private mutating func replaceServing(else version: Int) -> [Effect] {
         // The one before may still be on probation itself: that goes on, with the last settled one behind it.
         state.serving = state.isOnProbation ? state.previous : nil
         if state.settled == version { state.settled = nil }
@@ -195,6 +223,8 @@ package struct PolicyDevice: Sendable {
             state.previous = state.settled
             beginProbation()
         }
-        return [.save, .serve(state.serving), .report(Event(.withdrawn, version, reason))]
+        // A swap ends the shadows beside the former set.
+        let trial: [Effect] = state.trial.map { [.shadow($0)] } ?? []
+        return [.save, .serve(state.serving)] + trial
     }
 }

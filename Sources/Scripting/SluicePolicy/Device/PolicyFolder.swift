@@ -18,6 +18,10 @@ package struct PolicyFolder: Sendable {
         } catch {
             throw SluiceError(.invalidArgument, "\(path): the folder of the policy cannot be created")
         }
+        if let status = FileStatus(path), status.permissions & 0o022 != 0 {
+            throw SluiceError(
+                .invalidArgument, "\(path): other users may write to the folder of the policy: chmod go-w")
+        }
     }
 
     /// Returns the saved state; a new one if there is none.

@@ -33,6 +33,9 @@ package struct PolicyTrust: Sendable {
         (self.entries, self.required, self.name) = (entries, required, name)
     }
 
+    /// The largest step from one version to the next that a device takes: nobody can use up the numbers at once.
+    private static let largestStep = 1_000_000
+
     /// What a device knows from earlier releases.
     package struct Past: Sendable, Hashable {
         /// The name of the taken releases.
@@ -59,8 +62,8 @@ package struct PolicyTrust: Sendable {
 
         /// Notes that a version is withdrawn. The newest are enough: older ones are refused for their number.
         mutating func withdraw(_ version: Int, _ reason: String) {
-            withdrawn[version] = reason
-            while withdrawn.count > 64, let oldest = withdrawn.keys.min() { withdrawn[oldest] = nil }
+            withdrawn[version] = String(reason.prefix(200))
+            while withdrawn.count > 16, let oldest = withdrawn.keys.min() { withdrawn[oldest] = nil }
         }
     }
 
@@ -103,6 +106,11 @@ package struct PolicyTrust: Sendable {
         }
         guard version >= past.version else {
             throw PolicyRefusal(.older, "version \(version) is older than \(past.version), which was taken here")
+        }
+        guard past.version == 0 || version - past.version <= Self.largestStep else {
+            throw PolicyRefusal(
+                .otherContent,
+                "version \(version) is more than \(Self.largestStep) above \(past.version), which was taken here")
         }
         guard version > past.version || past.digests == release.digests else {
             throw PolicyRefusal(.otherContent, "version \(version) has another content than the one taken here")

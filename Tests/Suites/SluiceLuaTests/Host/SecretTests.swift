@@ -52,7 +52,9 @@ struct SecretTests {
             "crypto.hmac_sha256(nil, 'x')", "crypto.hmac_sha256('', 'x')", "crypto.hmac_sha256(json.null, 'x')",
             "crypto.hmac_sha256(true, 'x')", "crypto.hmac_sha256({1}, 'x')", "crypto.hmac_sha256('k', nil)",
             "crypto.hmac_sha256('k', 'x', true)", "crypto.sha256(nil)", "crypto.sha256('x', {1})", "crypto.hex(nil)",
-            "crypto.base64(false)", "crypto.base64_decode(nil)", "secrets.get(nil)", "secrets.get({1})",
+            "crypto.seal('short', 'x')", "crypto.seal(nil, 'x')", "crypto.open('0123456789abcdef', nil)",
+            "crypto.seal('0123456789abcdef', 'x', true)", "crypto.base64(false)", "crypto.base64_decode(nil)",
+            "secrets.get(nil)", "secrets.get({1})",
 
             "time.format('soon')", "time.format(0, 'x')", "req.query:get(nil)", "req.query:set('a', {1})",
             "req.body:sub('x')", "req.body:set_text(nil)", "req.body:set_text(true)", "text.levenshtein(nil, 'a')",

@@ -42,6 +42,17 @@ extension HostModule {
                 "hex", [("text", "string|sluice.Body")], "string", "The bytes as hexadecimal digits.", fuel: 8,
                 lua: #"bytewise "hex""#
             ) { .value(try CryptoFunctions.hex($0.arguments)) },
+            .host(
+                "seal", [("key", "string"), ("text", "string"), ("context?", "string")], "string",
+                "The text encrypted with AES-256-GCM, in base64. The key is a secret's handle, of 16 bytes or more; only "
+                    + "`open` with the same context reads it. The same input gives the same text, so that an unchanged "
+                    + "field stays unchanged, and equal fields can be seen to be equal: give the record's id as context.",
+                fuel: 8
+            ) { .value(try CryptoFunctions.seal($0.arguments, secret: $0.host.secrets.revealed)) },
+            .host(
+                "open", [("key", "string"), ("sealed", "string"), ("context?", "string")], "string?",
+                "The text that `seal` made with that key and context; nil for anything else.", fuel: 8
+            ) { .value(try CryptoFunctions.open($0.arguments, secret: $0.host.secrets.revealed)) },
             .host("uuid", [], "string", "A new UUID. Needs the permission `random`.", permission: .random) {
                 .value(try CryptoFunctions.chance($0))
             },
@@ -92,6 +103,52 @@ enum CryptoFunctions {
         _ bytes: [UInt8], _ arguments: HostArguments, secret: (String) -> String
     ) throws -> JSON {
         try code(bytes, key: arguments.text(2, "a key that is text"), arguments.optionalText(1), secret: secret)
+    }
+
+    /// The keys of a secret: one encrypts, the other makes nonces.
+    private struct SealKeys {
+        let encryption: SymmetricKey
+        let nonces: SymmetricKey
+
+        init(_ secret: String, _ function: String) throws {
+            let bytes = Array(secret.utf8)
+            guard bytes.count >= 16 else {
+                throw ScriptFailure(.runtime, "\(function) takes a key of at least 16 bytes")
+            }
+            func key(_ purpose: String) -> SymmetricKey {
+                HKDF<SHA256>.deriveKey(
+                    inputKeyMaterial: SymmetricKey(data: bytes), info: Array("sluice.\(purpose)".utf8),
+                    outputByteCount: 32)
+            }
+            (encryption, nonces) = (key("seal"), key("nonce"))
+        }
+
+        /// Returns the nonce of a text: a code of all that is sealed, so that no two texts share one.
+        func nonce(_ text: [UInt8], _ context: [UInt8]) throws -> AES.GCM.Nonce {
+            var input = Array("\(context.count) ".utf8)
+            input += context + text
+            return try AES.GCM.Nonce(data: Array(HMAC<SHA256>.authenticationCode(for: input, using: nonces)).prefix(12))
+        }
+    }
+
+    /// Encrypts a text. The key may be a secret's handle.
+    static func seal(_ arguments: HostArguments, secret: (String) -> String) throws -> JSON {
+        let keys = try SealKeys(secret(arguments.text(0, "a key that is text")), arguments.function)
+        let (text, context) = (Array(try arguments.text(1).utf8), Array((try arguments.optionalText(2) ?? "").utf8))
+        let sealed = try AES.GCM.seal(
+            text, using: keys.encryption, nonce: keys.nonce(text, context), authenticating: context)
+        guard let combined = sealed.combined else { throw ScriptFailure(.runtime, "the text cannot be sealed") }
+        return JSON(Base64.text(Array(combined)))
+    }
+
+    /// Decrypts a text; nil for one that was not sealed with that key and context.
+    static func open(_ arguments: HostArguments, secret: (String) -> String) throws -> JSON? {
+        let keys = try SealKeys(secret(arguments.text(0, "a key that is text")), arguments.function)
+        let context = Array((try arguments.optionalText(2) ?? "").utf8)
+        guard let bytes = Base64.bytes(try arguments.text(1)), let box = try? AES.GCM.SealedBox(combined: bytes),
+            let text = try? AES.GCM.open(box, using: keys.encryption, authenticating: context)
+        else { return nil }
+        return String(validating: Array(text), as: UTF8.self).map { JSON($0) }
     }
 
     static func base64(_ arguments: HostArguments) throws -> JSON {

@@ -2,6 +2,7 @@ import Foundation
 import SluiceCore
 import SluiceLua
 import SluicePolicy
+import Synchronization
 import Testing
 
 /// Swaps of whole policies under load. `SWAPS=100000` plays a campaign.
@@ -30,6 +31,15 @@ struct SwapTests {
         return try release.read().plans
     }
 
+    /// The end of the swaps, which the writers wait for.
+    private final class End: Sendable {
+        private let state = Mutex(false)
+
+        var isReached: Bool { state.withLock { $0 } }
+
+        func reach() { state.withLock { $0 = true } }
+    }
+
     @Test("while writers write") func underLoad() async throws {
         let swaps = ProcessInfo.processInfo.environment["SWAPS"].flatMap { Int($0) } ?? 300
         let versions = try [plans(1), plans(2)]
@@ -37,28 +47,30 @@ struct SwapTests {
         let context = try await SyncContext(
             store: MemoryStore(), options: plugins.added(to: SyncOptions()))
         let table = try context.table("notes")
-        let written = try await withThrowingTaskGroup(of: Int.self) { group in
-            let swapping = Task {
-                for number in 0..<swaps { try await plugins.reload(versions[number % 2]) }
-            }
+        let end = End()
+        let written = try await withThrowingTaskGroup(of: [RecordID: Int].self) { group in
             for writer in 0..<4 {
                 group.addTask {
+                    var last: [RecordID: Int] = [:]
                     var count = 0
-                    while !swapping.isCancelled {
-                        _ = try await table.insert(["id": JSON("w\(writer)-\(count % 500)-\(count)"), "n": JSON(count)])
+                    while !end.isReached {
+                        let id = "w\(writer)-\(count % 100)"
+                        _ = try await table.upsert(["id": JSON(id), "n": JSON(count)])
+                        last[RecordID(id)] = count
                         count += 1
-                        if count >= 2_000 { break }
                     }
-                    return count
+                    return last
                 }
             }
-            var sum = 0
-            for try await count in group { sum += count }
-            try await swapping.value
-            return sum
+            for number in 0..<swaps { try await plugins.reload(versions[number % 2]) }
+            end.reach()
+            return try await group.reduce(into: [:]) { $0.merge($1) { $1 } }
         }
         let records = try await table.records()
-        #expect(records.count == written)
+        #expect(records.count == written.count && !written.isEmpty)
+        for record in records {
+            #expect(record["n"]?.int.map { Int($0) } == record["id"]?.textID.flatMap { written[$0] })
+        }
         #expect(records.allSatisfy { $0["one"] != nil && $0["one"] == $0["two"] })
         let seen: Set<Int64> = Set(records.compactMap { $0["one"]?.int })
         #expect(seen.isSubset(of: [1, 2]))

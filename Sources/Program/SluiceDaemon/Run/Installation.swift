@@ -16,8 +16,8 @@ final class Installation: Sendable {
     let service: SyncService
     private let followsNetwork: Bool
     private let followers: [ChangeFollower]
-    /// The agent of a policy from afar; nil for none.
-    let policy: PolicyAgent?
+    /// The follower of a policy from afar; nil for none.
+    let policy: PolicyFollower?
     /// The count of bytes; nil if none are spared.
     let traffic: TrafficGate?
     private let task = Mutex<Task<Void, Never>?>(nil)
@@ -57,7 +57,7 @@ final class Installation: Sendable {
         }
         let session = try await ClientSession.open(
             settings, usesNetwork: true, asksPlugins: true, makesStore: true, additions)
-        let policy = try PolicyAgent(session, counter, instruments.logger, instruments.metrics)
+        let policy = try PolicyFollower(session, counter, instruments.logger, instruments.metrics)
         let schedule = SyncSchedule(values, pulls: settings.pulls)
         var followers: [ChangeFollower] = []
         if values.flag("schedule.on-event"), let client = session.context.client {
@@ -79,7 +79,7 @@ final class Installation: Sendable {
 
     private init(
         _ endpoint: ServingPlan.Endpoint, _ session: ClientSession, _ gate: ScheduleGate, _ exit: RequestGate,
-        _ service: SyncService, followsNetwork: Bool, _ followers: [ChangeFollower], _ policy: PolicyAgent?,
+        _ service: SyncService, followsNetwork: Bool, _ followers: [ChangeFollower], _ policy: PolicyFollower?,
         _ traffic: TrafficGate?
     ) {
         (self.endpoint, self.session, self.gate, self.exit) = (endpoint, session, gate, exit)

@@ -222,7 +222,7 @@ package struct PluginSettings: Sendable {
         do {
             return try await Plugins(serving ?? installed?.plans ?? [], options: options)
         } catch  where serving != nil {
-            // The agent withdraws the version; until then the installed policy serves.
+            // The follower withdraws the version; until then the installed policy serves.
             return try await Plugins(installed?.plans ?? [], options: options)
         }
     }

@@ -4,7 +4,7 @@ internal import Sluice
 internal import SluiceLua
 internal import SluicePolicy
 
-extension PolicyAgent {
+extension PolicyFollower {
     /// Carries out effects, after those that are under way: two swaps at once would refuse each other.
     func carryOut(_ effects: [PolicyDevice.Effect]) async {
         pending += effects

@@ -7,7 +7,7 @@ internal import SluicePolicy
 
 /// Runs the policy of one endpoint: fetches releases, tries them, serves with them, and goes back. The rules are
 /// ``PolicyDevice``'s; this carries out its effects.
-actor PolicyAgent {
+actor PolicyFollower {
     /// The time between two looks at the counts.
     private static let look = Duration.seconds(1)
     /// The time between two saves of the counts.
@@ -41,7 +41,7 @@ actor PolicyAgent {
     /// The reason for the last failed fetch; nil after a success.
     private var unreachable: String?
 
-    /// Prepares the agent of a session whose plugins already serve with the state's version.
+    /// Prepares the follower of a session whose plugins already serve with the state's version.
     ///
     /// - Throws: ``SluiceError`` for keys, a folder or a state that cannot be read.
     init?(

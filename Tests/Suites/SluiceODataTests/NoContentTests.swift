@@ -55,6 +55,25 @@ struct NoContentTests {
         #expect(try await context.queue.operations().map(\.kind) == [.insert])
     }
 
+    @Test("a key that only the service can have given proves a creation, though there is no version and no address")
+    func assignedKey() async throws {
+        // It assigns keys, and its settings do not say so.
+        let (context, fixture) = try await device([.json(201, #"{"d":{"Number":"S-9","Text":"mine"}}"#)])
+        try await context.table("Orders").insert(["id": "7", "Text": "mine"])
+        _ = try await context.push()
+        _ = try await context.push()
+        #expect(fixture.sent.filter { $0.hasPrefix("POST") }.count == 1, "\(fixture.sent)")
+        // And where a property holds the record's id, the answer has the key beside it.
+        let settings = ODataSettings(
+            tables: ["Orders": .init(clientID: "Ref", assignsKey: true, key: [.init("Number", .string)])])
+        let named = try ODataFixture(.v4, settings, [.json(201, #"{"Number":"4711","Ref":"a-1","Text":"t"}"#)])
+        let other = try await SyncContext(
+            client: named.client, store: MemoryStore(), tables: [], options: SyncOptions())
+        try await other.table("Orders").insert(["id": "a-1", "Text": "t"])
+        #expect(try await other.push().applied == 1)
+        #expect(named.sent == ["POST /Orders"])
+    }
+
     @Test("a row with another's new tag and nothing of what was sent does not count as done", arguments: ["", "2"])
     func untaken(other: String) async throws {
         // A service that answers so without taking the change; or it answers for another's.

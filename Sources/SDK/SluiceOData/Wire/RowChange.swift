@@ -229,7 +229,7 @@ struct RowChange {
             var done = SyncResponse(HTTPResponse(status: .noContent))
             done.head.headerFields = response.head.headerFields
             return done
-        case .insert where mayBeEcho(response), .unnamedInsert where mayBeEcho(response):
+        case .insert where mayBeEcho(response, sent), .unnamedInsert where mayBeEcho(response, sent):
             // As an answer without a row: the row itself is read.
             var unproven = SyncResponse(HTTPResponse(status: .ok))
             unproven.head.headerFields = response.head.headerFields
@@ -252,14 +252,19 @@ struct RowChange {
     }
 
     /// Whether the answer to a creation may be the request's own body, sent back by a proxy: a service gives the row's
-    /// address (OData Protocol 4.01, section 11.4.2) or its version.
-    private func mayBeEcho(_ response: SyncResponse) -> Bool {
+    /// address (OData Protocol 4.01, section 11.4.2), its version, or a key that was not sent.
+    private func mayBeEcho(_ response: SyncResponse, _ sent: Sent) -> Bool {
         guard request.context.source == .push, !response.body.isEmpty, location(of: response) == nil,
             response.head.headerFields[.location] == nil, response.head.headerFields[.eTag] == nil
         else { return false }
         // A page or another text is judged as what it is.
         guard let entity = (try? response.body.json).flatMap({ try? SetPage.entity($0, of: set) }) else { return false }
-        return reader.form.tag(of: entity) == nil
+        guard reader.form.tag(of: entity) == nil else { return false }
+        guard let key = EntityKey(row: entity, in: set, version: reader.form.version) else {
+            // Without a property for the record's id such a row cannot be looked for.
+            return sent.kind == .insert || set.clientID != nil
+        }
+        return sent.key?.isSame(as: key) ?? false
     }
 
     /// Whether the service has made the row under another key than the one that it was sent: it assigns keys, and its

@@ -62,7 +62,7 @@ struct FleetSimulationTests {
 
     private func ask(_ member: inout Member, _ file: [UInt8], _ second: Int) {
         member.asked += 1
-        if member.known == file, !member.device.isRefused { return }
+        if member.known == file, member.device.refusal == nil { return }
         member.known = file
         let before = member.device.state.serving
         _ = member.device.offered(file, at: after(second))

@@ -104,7 +104,7 @@ struct PolicyDeviceTests {
         #expect(device.state.past.withdrawn.isEmpty)
         let refused = device.offered(file, at: noon) { _ throws(PolicyRefusal) in throw PolicyRefusal(.notGranted, "no")
         }
-        #expect(refused.release == nil && device.isRefused)
+        #expect(refused.release == nil && device.refusal?.kind == .notGranted)
         #expect(device.offered(file, at: noon).release?.version == 1)
         #expect(device.lost(1) == [.save, .serve(nil)])
         #expect(device.offered(file, at: noon).effects.contains(.serve(1)))

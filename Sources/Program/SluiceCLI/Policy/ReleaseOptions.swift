@@ -91,18 +91,11 @@ enum ReleaseFile {
 
     /// Reads a release, and verifies nothing.
     static func read(_ path: String) throws -> SignedRelease {
+        let bytes = try bytes(path)
         do throws(PolicyRefusal) {
-            return try SignedRelease(bytes: try bytesOrRefusal(path))
+            return try SignedRelease(bytes: bytes)
         } catch {
             throw CommandFailure.usage("\(Plain.line(path)): \(error.reason)")
-        }
-    }
-
-    private static func bytesOrRefusal(_ path: String) throws(PolicyRefusal) -> [UInt8] {
-        do {
-            return try bytes(path)
-        } catch {
-            throw PolicyRefusal(.notWhole, (error as? CommandFailure)?.message ?? "the file cannot be read")
         }
     }
 

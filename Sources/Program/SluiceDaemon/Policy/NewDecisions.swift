@@ -21,9 +21,12 @@ struct NewDecisions {
     mutating func next() -> [PluginDecision] {
         guard let file = try? OpenFile(path, .filesOnly) else { return [] }
         let now = FileIdentity(path)
-        // The file was rotated: the end of the former one is counted no more than a lost line would be.
-        if now != identity { (identity, offset) = (now, 0) }
-        guard let bytes = try? file.read(upTo: Self.most, at: offset), let last = bytes.lastIndex(of: 0x0A) else {
+        // After a rotation, or where the file was emptied, all of it is new. Lines that came before it are lost.
+        if now != identity || (FileStatus(path)?.size ?? 0) < offset { (identity, offset) = (now, 0) }
+        guard let bytes = try? file.read(upTo: Self.most, at: offset) else { return [] }
+        guard let last = bytes.lastIndex(of: 0x0A) else {
+            // A line that is longer than any decision is passed over.
+            if bytes.count == Self.most { offset += bytes.count }
             return []
         }
         offset += last + 1

@@ -43,11 +43,12 @@ extension PolicyFollower {
         guard let version else {
             if trialPlans.isEmpty { return }
             trialPlans = []
+            counter.countTrial(nil, from: PolicyTally())
             _ = try? await plugins.reload(servingPlans)
             return
         }
         guard let plans = plans(of: version) else { return }
-        counter.restart(trial: device.state.trialTally)
+        counter.countTrial(version, from: device.state.trialTally)
         do {
             try await plugins.reload(servingPlans + DecisionCounter.shadows(of: plans, beside: servingPlans))
             trialPlans = plans
@@ -58,7 +59,7 @@ extension PolicyFollower {
 
     private func serve(_ version: Int?) async {
         guard let plans = version.map({ plans(of: $0) }) ?? installed else { return }
-        counter.restart(serving: device.state.probationTally)
+        counter.countServing(version, from: device.state.probationTally)
         do {
             if plans.map(\.identity) != plugins.plans.map(\.identity) {
                 let before = servingPlans

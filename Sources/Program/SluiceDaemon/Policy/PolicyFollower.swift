@@ -56,7 +56,6 @@ actor PolicyFollower {
         device = PolicyDevice(
             try folder.state(), try settings.deviceName(in: folder), try settings.trust(), settings.bounds)
         servingPlans = plugins.plans
-        counter.restart(serving: device.state.probationTally, trial: device.state.trialTally)
     }
 
     /// The state, for status and metrics.
@@ -114,7 +113,7 @@ actor PolicyFollower {
         switch settings.source {
         case .url: return try await download?.file()
         case .table(let table):
-            return try await PolicyRow.file(in: table, session.context, for: device.state.past.name)
+            return try await PolicyRow.file(in: table, session.context)
         }
     }
 
@@ -129,8 +128,8 @@ actor PolicyFollower {
             release throws(PolicyRefusal) in try settings.check(release, for: name)
         }
         guard let release else {
-            // It may be taken later: when its time has come, or this device's share.
-            if device.isRefused { download?.forget() }
+            // A file that is for others stays so, and costs the server one conditional request like a known one.
+            if device.refusal?.kind.mayPass == true { download?.forget() }
             return await carryOut(effects)
         }
         do throws(SluiceError) {
@@ -157,10 +156,7 @@ actor PolicyFollower {
     private func judge() async {
         var saved = ContinuousClock.now
         while (try? await Task.sleep(for: Self.look)) != nil {
-            for decision in commands.next() {
-                let version = decision.isShadow ? device.state.trial : device.state.serving
-                if version != nil, decision.release == version { counter.decided(decision) }
-            }
+            for decision in commands.next() { counter.decided(decision) }
             // The counts of a set that is being loaded prove nothing.
             if isCarryingOut { continue }
             let tallies = counter.tallies
@@ -179,18 +175,23 @@ actor PolicyFollower {
     /// and a row that still waits is one operation however often it changes.
     private func tell() async {
         guard let table = settings.statusTable else { return }
-        var told: ContinuousClock.Instant?
-        var count = -1
+        var told: (at: ContinuousClock.Instant, events: Int)?
+        var failure: String?
         while !Task.isCancelled {
-            let isDue = told.map { $0.duration(to: .now) >= settings.statusEvery } ?? true
-            if isDue || count != eventCount {
-                count = eventCount
-                told = .now
+            let isNew = told.map { $0.events != eventCount || $0.at.duration(to: .now) >= settings.statusEvery } ?? true
+            if isNew {
+                let events = eventCount
                 do {
                     try await write(
                         PolicyReport.row(device.state, device.name, at: SyncEnvironment.system.now()), to: table)
+                    (told, failure) = ((.now, events), nil)
                 } catch {
-                    logger.warning("the policy's status could not be written to \(table): \(CommandText.reason(error))")
+                    // It is written once the store takes it again, and said once.
+                    let reason = CommandText.reason(error)
+                    if reason != failure {
+                        logger.warning("the policy's status cannot be written to \(table): \(reason)")
+                    }
+                    failure = reason
                 }
             }
             guard (try? await Task.sleep(for: .seconds(2))) != nil else { return }
@@ -200,7 +201,7 @@ actor PolicyFollower {
     private func write(_ row: JSON, to table: String) async throws {
         let context = session.context
         // Only this device writes its row: after a reinstallation the one of before is in the way.
-        for held in try await context.queue.operations() where held.table == table && held.isHeldConflict {
+        for held in try await context.queue.operations(.init(table: table)) where held.isHeldConflict {
             try await context.queue.resolve(held.id, .client)
         }
         _ = try await context.table(table).upsert(row)
@@ -213,7 +214,7 @@ enum PolicyRow {
     private static let column: PropertyName = "release"
 
     /// Returns the file of the row with the highest version; nil if the table is empty or not there yet.
-    static func file(in table: String, _ context: SyncContext, for name: String?) async throws -> [UInt8]? {
+    static func file(in table: String, _ context: SyncContext) async throws -> [UInt8]? {
         var query = TableQuery(table)
         query.order = [.init("version", descending: true)]
         query.top = 1

@@ -133,7 +133,7 @@ package struct PolicySettings: Sendable {
         }
     }
 
-    /// Checks that a release's policy is valid, and asks for no more than is granted.
+    /// Checks that a release's policy is valid, and stays within the deployment's grants.
     func check(_ release: PolicyRelease, for name: PolicyDeviceName) throws(PolicyRefusal) {
         let policy: PluginPolicy
         do throws(SluiceError) {

@@ -17,7 +17,7 @@ struct PushItem: Sendable, Hashable {
     var rewritten: JSON?
     /// Whether the server's record changed so short a time ago that a copy of the data that lags may not have it.
     var isYoung = false
-    /// Whether the operation was first sent so short a time ago that a copy of the data may lag behind what it met.
+    /// Whether the operation was first sent so short a time ago that a copy of the data may not have the row as it met it.
     var mayMeetLag = false
     /// The points at which hooks are asked about the operation.
     package var asks: Set<HookPoint> = []

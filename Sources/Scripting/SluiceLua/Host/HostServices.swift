@@ -80,7 +80,7 @@ package protocol DecisionObserver: Sendable {
 
     /// Takes calls that make no decision of their own: pulled rows that a plugin leaves as they are, and calls that were
     /// refused before they began.
-    func counted(_ calls: Int, errors: Int, of plugin: String, isShadow: Bool)
+    func counted(_ calls: Int, errors: Int, of plan: PluginPlan)
 }
 
 /// The settings and surroundings of a host.

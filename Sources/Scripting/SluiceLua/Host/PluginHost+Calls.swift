@@ -175,7 +175,7 @@ extension PluginHost {
         let named = PluginFailure(plugin: instance.plan.name, hook: call.plan.kind.rawValue, failure)
         instance.figures[call.plan.kind, default: .init()].calls[failure.kind.rawValue, default: 0] += 1
         instance.meters?.refuse(call.plan.kind, failure.kind.rawValue)
-        settings.observer?.counted(1, errors: 1, of: instance.plan.name, isShadow: instance.plan.mode == .shadow)
+        settings.observer?.counted(1, errors: 1, of: instance.plan)
         return .failed(named)
     }
 }

@@ -24,10 +24,21 @@ package final class DecisionCounter: DecisionObserver {
     }
 
     private struct Counts {
-        var serving = PolicyTally()
-        var trial = PolicyTally()
+        var serving: (version: Int?, tally: PolicyTally) = (nil, PolicyTally())
+        var trial: (version: Int?, tally: PolicyTally) = (nil, PolicyTally())
         var open: [Key: Open] = [:]
         var number = 0
+
+        /// Returns the side that a plugin's calls count for; nil for those of a version that was replaced, some of which
+        /// end after the swap, and for other shadows.
+        func side(
+            of plugin: String, _ release: Int?, isShadow: Bool
+        ) -> WritableKeyPath<Counts, (version: Int?, tally: PolicyTally)>? {
+            if isShadow {
+                return plugin.hasSuffix(ending) && release != nil && release == trial.version ? \.trial : nil
+            }
+            return release == serving.version ? \.serving : nil
+        }
     }
 
     private let counts = Mutex(Counts())
@@ -41,32 +52,35 @@ package final class DecisionCounter: DecisionObserver {
     }
 
     /// The counts so far.
-    package var tallies: (serving: PolicyTally, trial: PolicyTally) { counts.withLock { ($0.serving, $0.trial) } }
-
-    /// Begins to count again.
-    package func restart(serving: PolicyTally? = nil, trial: PolicyTally? = nil) {
-        counts.withLock { counts in
-            if let serving { counts.serving = serving }
-            if let trial { (counts.trial, counts.open) = (trial, [:]) }
-        }
+    package var tallies: (serving: PolicyTally, trial: PolicyTally) {
+        counts.withLock { ($0.serving.tally, $0.trial.tally) }
     }
 
-    package func counted(_ calls: Int, errors: Int, of plugin: String, isShadow: Bool) {
-        let isTrial = plugin.hasSuffix(Self.ending) && isShadow
-        if isShadow, !isTrial { return }
+    /// Begins to count for the version that serves; nil for the installed policy.
+    package func countServing(_ version: Int?, from tally: PolicyTally) {
+        counts.withLock { $0.serving = (version, tally) }
+    }
+
+    /// Begins to count for the version on trial; nil for none.
+    package func countTrial(_ version: Int?, from tally: PolicyTally) {
+        counts.withLock { ($0.trial, $0.open) = ((version, tally), [:]) }
+    }
+
+    package func counted(_ calls: Int, errors: Int, of plan: PluginPlan) {
         counts.withLock { counts in
-            let tally = isTrial ? \Counts.trial : \Counts.serving
-            counts[keyPath: tally].calls += calls
-            counts[keyPath: tally].errors += errors
+            guard let side = counts.side(of: plan.name, plan.release, isShadow: plan.mode == .shadow) else { return }
+            counts[keyPath: side].tally.calls += calls
+            counts[keyPath: side].tally.errors += errors
         }
     }
 
     package func decided(_ decision: PluginDecision) {
-        let isTrial = decision.plugin.hasSuffix(Self.ending) && decision.isShadow
-        if decision.isShadow, !isTrial { return }
         counts.withLock { counts in
-            if isTrial { counts.trial.count(decision) } else { counts.serving.count(decision) }
-            compare(decision, isTrial: isTrial, &counts)
+            guard let side = counts.side(of: decision.plugin, decision.release, isShadow: decision.isShadow) else {
+                return
+            }
+            counts[keyPath: side].tally.count(decision)
+            if counts.trial.version != nil { compare(decision, isTrial: side == \Counts.trial, &counts) }
         }
     }
 
@@ -76,13 +90,13 @@ package final class DecisionCounter: DecisionObserver {
         let key = Key(plugin: plugin, hook: decision.hook, input: decision.inputHash, record: decision.recordID)
         if let other = counts.open[key], other.isTrial != isTrial {
             counts.open[key] = nil
-            counts.trial.compared += 1
+            counts.trial.tally.compared += 1
             let (trial, serving) =
                 isTrial ? (decision.decision, other.decision) : (other.decision, decision.decision)
             if trial != serving {
-                counts.trial.differences["\(decision.hook.rawValue): \(trial), not \(serving)", default: 0] += 1
+                counts.trial.tally.differences["\(decision.hook.rawValue): \(trial), not \(serving)", default: 0] += 1
             } else if decision.answerHash != other.answer {
-                counts.trial.differences["\(decision.hook.rawValue): another \(trial)", default: 0] += 1
+                counts.trial.tally.differences["\(decision.hook.rawValue): another \(trial)", default: 0] += 1
             }
             return
         }

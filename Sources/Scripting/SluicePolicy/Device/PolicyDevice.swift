@@ -81,17 +81,14 @@ package struct PolicyDevice: Sendable {
     package let name: PolicyDeviceName
     package var trust: PolicyTrust
     package var bounds: PolicyBounds
-    /// The last refusal: the same one is reported once.
-    private var refusal: PolicyRefusal?
+    /// The refusal of the last file; nil if it was taken, or known. The same one is reported once.
+    package private(set) var refusal: PolicyRefusal?
     /// The time of the latest counts in this process.
     private var latest: Timestamp?
 
     package init(_ state: State, _ name: PolicyDeviceName, _ trust: PolicyTrust, _ bounds: PolicyBounds) {
         (self.state, self.name, self.trust, self.bounds) = (state, name, trust, bounds)
     }
-
-    /// Whether the last file was refused.
-    package var isRefused: Bool { refusal != nil }
 
     /// Returns the actions with which the process begins.
     package func began() -> [Effect] { [.serve(state.serving)] + (state.trial.map { [.shadow($0)] } ?? []) }
@@ -100,14 +97,14 @@ package struct PolicyDevice: Sendable {
 
     /// Takes a file from the server.
     ///
-    /// - Returns: the actions, and the release if it is taken.
     /// - Parameter check: refuses a release for another reason than its file, such as an invalid policy.
+    /// - Returns: the actions, and the release if it is taken.
     package mutating func offered(
         _ bytes: [UInt8], at now: Timestamp, _ check: (PolicyRelease) throws(PolicyRefusal) -> Void = { _ in }
     ) -> (effects: [Effect], release: PolicyRelease?) {
         do throws(PolicyRefusal) {
             let release = try trust.release(from: bytes, for: name, at: now, after: state.past)
-            // One whose file was lost, or that could not be served here, is taken once more.
+            // It is known. One whose file was lost, or that could not be served here, is taken once more.
             if [state.serving, state.trial].contains(release.version) {
                 refusal = nil
                 return ([], nil)
@@ -214,7 +211,7 @@ package struct PolicyDevice: Sendable {
 
     /// Serves with the version before one that cannot serve.
     private mutating func replaceServing(else version: Int) -> [Effect] {
-        // The one before may still be on probation itself: that goes on, with the last settled one behind it.
+        // The one before may still be on probation itself. It begins again, and falls back to the last settled version.
         state.serving = state.isOnProbation ? state.previous : nil
         if state.settled == version { state.settled = nil }
         if state.serving == state.settled {

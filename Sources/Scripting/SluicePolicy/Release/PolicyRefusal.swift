@@ -32,6 +32,9 @@ package struct PolicyRefusal: Error, Sendable, Hashable, CustomStringConvertible
         case invalid
         /// A plugin asks for more than the deployment grants.
         case notGranted = "not_granted"
+
+        /// Whether the same file may be taken later: a time begins, of the file or of a key.
+        package var mayPass: Bool { self == .early || self == .untrusted }
     }
 
     /// The kind.

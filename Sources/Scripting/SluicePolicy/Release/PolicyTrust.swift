@@ -36,7 +36,7 @@ package struct PolicyTrust: Sendable {
     /// The largest step from one version to the next that a device takes: nobody can use up the numbers at once.
     private static let largestStep = 1_000_000
 
-    /// What a device knows from earlier releases.
+    /// The knowledge of a device from earlier releases.
     package struct Past: Sendable, Hashable {
         /// The name of the taken releases.
         package var name: String?

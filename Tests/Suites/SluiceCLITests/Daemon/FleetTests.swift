@@ -131,6 +131,8 @@ import Testing
             #expect(try await insert(#"{"id":"b","text":"z"}"#, daemon) == 0)
             try await Task.sleep(for: .seconds(2))
             #expect(try await status(daemon)["serving"] == 1, "the same version is not taken again")
+            let why = try await Program.sluice("policy", "why", "notes/b", "--config", daemon.config)
+            #expect(why.status == 0 && why.output.contains("release 1, rules"), "\(why)")
             try await until("the fleet's table shows it") {
                 let fleet = try await Program.sluice("policy", "fleet", "--endpoint", server.endpoint, "--json").json
                 let row = fleet["devices"]?[0]
@@ -145,7 +147,7 @@ import Testing
 
     @Test("it is tried as a shadow first, which changes nothing; what asks for more than granted is withdrawn")
     func trial() async throws {
-        try await withDevice("  trial: 1h\n  trial-decisions: 3\n") { daemon, _, _, scratch in
+        try await withDevice("  trial: 1h\n  trial-decisions: 3\n") { daemon, web, _, scratch in
             try await until("version 1 is on trial") { try await status(daemon)["trial"] == 1 }
             #expect(try await insert(#"{"text":""}"#, daemon) == 0, "it decides nothing yet")
             let unsigned = try await Program.sluice(
@@ -157,6 +159,9 @@ import Testing
                 daemon.log.contains("policy refused: for_others: it is for devices with ring beta")
             }
             #expect(try await status(daemon)["trial"] == 1)
+            try await until("and costs one conditional request each time") {
+                web.lines.suffix(3).allSatisfy { $0 == "304" }
+            }
         }
         let grants = ["grants.yaml": "rules: { permissions: {} }\n"]
         try await withDevice("  trial: 0s\n  grants: grants.yaml\n", files: grants) { daemon, _, _, scratch in
@@ -185,6 +190,39 @@ import Testing
                 #expect(try await Program.sluice.run(["push"] + other).status == 0)
                 try await until("version \(version) serves") { try await status(daemon)["serving"] == JSON(version) }
             }
+        }
+    }
+
+    @Test("a publisher signs twice, tells two versions apart, and widens one in steps")
+    func publishes() async throws {
+        try await withScratch { scratch in
+            for name in ["shops", "second"] {
+                #expect(try await Program.sluice("policy", "keygen", scratch.file(name)).status == 0)
+            }
+            try await publish(1, fails: false, scratch)
+            let file = scratch.file("www/policy.json")
+            try FileManager.default.copyItem(atPath: file, toPath: scratch.file("first.json"))
+            let keys = ["--key", scratch.file("shops.key"), "--key", scratch.file("second.key"), "--required", "2"]
+            #expect(try await Program.sluice.run(["policy", "verify", file] + keys).status == 1)
+            let signed = try await Program.sluice("policy", "sign", file, "--key", scratch.file("second.signer"))
+            #expect(signed.status == 0, "\(signed)")
+            #expect(try await Program.sluice.run(["policy", "verify", file] + keys).status == 0)
+            // Its steps would lose a signature in silence.
+            let served = try await Program.sluice(
+                "policy", "rollout", file, "--key", scratch.file("shops.signer"), "--serve", scratch.file("served"))
+            #expect(served.status == 2 && !FileManager.default.fileExists(atPath: scratch.file("served")))
+            try await publish(2, fails: true, scratch)
+            let difference = try await Program.sluice("policy", "diff", scratch.file("first.json"), file)
+            #expect(difference.output == "files: rules/main.lua changes\n", "\(difference)")
+            let steps = try await Program.sluice(
+                "policy", "rollout", file, "--key", scratch.file("shops.signer"), "--steps", "1%,50%,100%", "--into",
+                scratch.file("www"), "--serve", scratch.file("served"), "--wait", "1ms")
+            #expect(steps.status == 0, "\(steps)")
+            let last = try Data(contentsOf: URL(fileURLWithPath: scratch.file("www/shops-2-step3.json")))
+            #expect(try Data(contentsOf: URL(fileURLWithPath: scratch.file("served"))) == last)
+            let shrinking = try await Program.sluice(
+                "policy", "rollout", file, "--key", scratch.file("shops.signer"), "--steps", "10%,1%")
+            #expect(shrinking.status == 2)
         }
     }
 }

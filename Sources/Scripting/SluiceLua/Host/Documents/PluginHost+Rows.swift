@@ -175,8 +175,7 @@ struct RowRun {
         figures.calls = ["ok": counts.calls]
         figures.decisions = ["none": counts.calls - counts.changed, "changed": counts.changed].filter { $0.value > 0 }
         instance.figures[rows.plan.kind, default: .init()].add(figures)
-        instance.settings.observer?.counted(
-            figures.calls["ok"] ?? 0, errors: 0, of: instance.plan.name, isShadow: instance.plan.mode == .shadow)
+        instance.settings.observer?.counted(counts.calls, errors: 0, of: instance.plan)
         instance.meters?.count(
             rows.plan.kind, decisions: figures.decisions, fuel: figures.fuel, cpuTime: figures.cpuTime,
             elapsed: figures.elapsed)

@@ -75,18 +75,19 @@ final class TrafficGate: ScheduleHook, RequestTransform {
 
     private func count(_ bytes: Int) {
         let day = Self.day(of: SyncEnvironment.system.now())
-        counts.withLock { counts in
+        let isDue = counts.withLock { counts in
             if counts.day != day { (counts.day, counts.bytes) = (day, 0) }
             counts.bytes += bytes
-            if counts.saved.duration(to: .now) >= Self.saving { save(&counts) }
+            guard counts.saved.duration(to: .now) >= Self.saving else { return false }
+            counts.saved = .now
+            return true
         }
+        if isDue { save() }
     }
 
-    /// Saves the counts. A count that is lost by a kill is some seconds' of traffic.
-    func save() { counts.withLock { save(&$0) } }
-
-    private func save(_ counts: inout Counts) {
-        counts.saved = .now
+    /// Saves the counts. A kill, or a disk that is full, loses some seconds' of them.
+    func save() {
+        let counts = counts.withLock { $0 }
         let json: JSON = [
             "day": JSON(counts.day), "bytes": JSON(counts.bytes),
             "pulled": counts.pulled.map { JSON($0.description) } ?? .null,
@@ -105,10 +106,8 @@ final class TrafficGate: ScheduleHook, RequestTransform {
     /// Notes a run that has ended.
     func ended(_ run: SyncScheduler.Run) {
         if run.pulls.isEmpty { return }
-        counts.withLock { counts in
-            counts.pulled = run.startedAt
-            save(&counts)
-        }
+        counts.withLock { $0.pulled = run.startedAt }
+        save()
     }
 
     func onSchedule(_ question: ScheduleQuestion) async throws -> ScheduleDecision? {

@@ -154,4 +154,45 @@ import Testing
             #expect(try await Program.sluice("backend", "restored", "--config", config).status == 0)
         }
     }
+
+    @Test("changed plugins serve without a restart; with a mistake, or around another table, those from before do")
+    func reloadsPlugins() async throws {
+        try await withScratch { scratch in
+            try FileManager.default.createDirectory(atPath: scratch.file("rules"), withIntermediateDirectories: true)
+            func manifest(_ tables: String) throws {
+                try scratch.write(
+                    "rules/plugin.json",
+                    #"{"name":"rules","version":"1.0.0","api":"1.0","hooks":{"insert":{"match":{"tables":[\#(tables)]}}}}"#
+                )
+            }
+            func script(_ version: Int) -> String {
+                "return { insert = function(req, next) req.record.by = \(version); return next(req) end }\n"
+            }
+            try manifest(#""t""#)
+            try scratch.write("rules/main.lua", script(1))
+            try scratch.write("plugins.yaml", "plugins:\n  rules: { path: rules }\n")
+            let config = try scratch.write(
+                "backend.yaml", "database: \"sqlite::memory:\"\ntables: { t: {}, u: {} }\nplugins: plugins.yaml\n")
+            let server = try await ServeProcess(scratch, config: config)
+            let curl = Curl(base: [server.endpoint])
+            func version() async throws -> JSON? {
+                let made = try await curl("POST", "/tables/t", "{}")
+                #expect(made.status == 201, "\(made.body)")
+                return made.body["by"]
+            }
+            #expect(try await version() == 1)
+            try scratch.write("rules/main.lua", script(2))
+            try await until("the changed plugin serves") { try await version() == 2 }
+            try scratch.write("rules/main.lua", "return {")
+            try await Task.sleep(for: .seconds(1))
+            #expect(try await version() == 2)
+            try scratch.write("rules/main.lua", script(3))
+            try manifest(#""t","u""#)
+            try await Task.sleep(for: .seconds(1))
+            #expect(try await version() == 2, "hooks around another table need a restart")
+            try manifest(#""t""#)
+            try await until("it is mended") { try await version() == 3 }
+            #expect(try await server.stop() == 0)
+        }
+    }
 }

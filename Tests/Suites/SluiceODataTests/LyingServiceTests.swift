@@ -65,6 +65,35 @@ struct LyingServiceTests {
         #expect(operation.failure?.message == "the server has a record of this id already", "\(operation)")
     }
 
+    @Test("after a lost answer, a key that the service spells otherwise is the sent row's where the values are too")
+    func spelledKey() async throws {
+        let ours = #"{"@odata.etag":"W/\"9\"","Number":"XYZ","Text":"mine","Done":false}"#
+        let exists = ScriptedTransport.Step.json(409, #"{"error":{"message":"exists"}}"#)
+        let (context, _) = try await device([.failure(SluiceError(.network, "cut")), exists, .json(200, ours)])
+        try await context.table("Orders").insert(["id": "xyz", "Number": "xyz", "Text": "mine"])
+        _ = try? await context.push()
+        _ = try? await context.push()
+        #expect(try await context.queue.operations().isEmpty)
+        #expect(try await context.table("Orders").lookup(id: "XYZ")?["Text"] == "mine")
+        #expect(try await context.table("Orders").lookup(id: "xyz") == nil)
+    }
+
+    @Test(
+        "another's row whose key differs by case only is named, and the insert is parked", arguments: [false, true])
+    func caselessKey(_ isLost: Bool) async throws {
+        let theirs = #"{"@odata.etag":"W/\"9\"","Number":"ABC","Text":"theirs","Done":true}"#
+        let exists = ScriptedTransport.Step.json(409, #"{"error":{"message":"exists"}}"#)
+        let lost = [ScriptedTransport.Step.failure(SluiceError(.network, "cut"))]
+        let (context, _) = try await device((isLost ? lost : []) + [exists, .json(200, theirs)])
+        try await context.table("Orders").insert(["id": "abc", "Number": "abc", "Text": "mine"])
+        _ = try? await context.push()
+        _ = try? await context.push()
+        let operation = try #require(try await context.queue.operations().first)
+        #expect(operation.state == .parked)
+        #expect(operation.failure?.message.contains("another record, ABC") == true, "\(operation)")
+        #expect(try await context.table("Orders").lookup(id: "abc")?["Text"] == "mine")
+    }
+
     @Test("a login page is named, at whatever request it comes")
     func loginPage() async throws {
         let login = ScriptedTransport.Step.json(200, "<!DOCTYPE html><html><body>Log in</body></html>")

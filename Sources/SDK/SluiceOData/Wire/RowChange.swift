@@ -281,13 +281,18 @@ struct RowChange {
     /// own message is the answer.
     private func reason(_ sent: Sent, _ response: SyncResponse) async throws -> SyncResponse? {
         guard let key = sent.key else { return nil }
-        let there = try await reader.read(key, as: sent.id)
+        let there = try await reader.read(key, as: sent.id, orOther: sent.kind == .insert)
         if sent.kind != .insert, there.status == 404 || there.status == 410 { return there }
         guard there.status == 200, let record = try? there.body.json else { return nil }
         if sent.kind != .insert, let condition = request.head.headerFields[.ifMatch],
             Self.isSame(condition, record["__version"]?.string ?? "")
         {
             return nil
+        }
+        if sent.kind == .insert, request.context.mayBeRepeat || request.context.attempt > 0,
+            let made = UnrepeatableCreation(self, sent).stored(record, like: there)
+        {
+            return made
         }
         let status = sent.kind == .insert ? 409 : response.status
         var answer = ODataTransport.response(status, record, like: there)

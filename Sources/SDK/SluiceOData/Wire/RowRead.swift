@@ -27,14 +27,19 @@ struct RowRead {
 
     /// Returns the row with that key as an answer with its record, or the service's refusal.
     ///
-    /// - Parameter id: the record's local id.
-    func read(_ key: EntityKey, as id: RecordID?, _ fields: [(String, String)] = []) async throws -> SyncResponse {
+    /// - Parameters:
+    ///   - id: the record's local id.
+    ///   - orOther: whether a row under another key counts too, with its own id. Services that compare keys without
+    ///     case answer with it.
+    func read(
+        _ key: EntityKey, as id: RecordID?, _ fields: [(String, String)] = [], orOther: Bool = false
+    ) async throws -> SyncResponse {
         let exchange = transport.exchange
         let get = exchange.request(.get, exchange.path(of: key, in: set), for: request, fields: fields)
         let response = try await exchange.send(get)
         guard response.status == 200 else { return response }
         guard let record = try record(in: response, as: id, key),
-            id.map({ record["id"]?.textID?.isSame(as: $0) ?? false }) ?? true
+            orOther || id.map({ record["id"]?.textID?.isSame(as: $0) ?? false }) ?? true
         else {
             throw SluiceError(
                 .brokenProtocol, "the service's answer is not the row that was asked for", table: set.name)

@@ -86,15 +86,32 @@ struct UnrepeatableCreation {
         return answer(record, id, like: there, 200)
     }
 
+    /// Returns the answer to an earlier request for the row, found by a service that stores keys in its own spelling and
+    /// compares them without it; nil if the row has the key that was sent, or another value than was sent.
+    func stored(_ record: JSON, like response: SyncResponse) -> SyncResponse? {
+        guard let id = record["id"]?.textID, !id.isSame(as: sent.id) else { return nil }
+        let isKey = { (name: PropertyName) in change.set.key.contains { $0.name == name } }
+        guard values.allSatisfy({ isKey($0.name) || isHeld($0, record) }) else { return nil }
+        return answer(record, id, like: response, 200)
+    }
+
+    /// The sent properties with a value.
+    private var values: [(name: PropertyName, value: JSON)] {
+        (sent.body?.members ?? []).compactMap { $1.isNull ? nil : ($0, $1) }
+    }
+
+    private func isHeld(_ value: (name: PropertyName, value: JSON), _ record: JSON) -> Bool {
+        func text(_ value: JSON) -> String { value.string ?? value.description }
+        return record[value.name].map { text($0) == text(value.value) } ?? false
+    }
+
     /// Notes that the service assigns keys, and throws if a row under another key than was sent has none of the sent values.
     private func check(_ record: JSON, _ id: RecordID, status: Int) throws(SluiceError) {
-        func text(_ value: JSON) -> String { value.string ?? value.description }
-        guard sent.kind == .insert, !id.isSame(as: sent.id) else { return }
-        change.transport.memory.noteAssignedKeys(change.set.name)
-        let isSent = (sent.body?.members ?? []).contains { name, value in
-            !value.isNull && record[name].map { text($0) == text(value) } ?? false
+        guard sent.kind == .insert, !id.isSame(as: sent.id), id.text.lowercased() != sent.id.text.lowercased() else {
+            return
         }
-        guard isSent else { throw unknown("the service answered with another row, \(id)", status: status) }
+        change.transport.memory.noteAssignedKeys(change.set.name)
+        guard values.contains(where: { isHeld($0, record) }) else { throw unknown("the service answered with another row, \(id)", status: status) }
     }
 
     private func answer(_ record: JSON, _ id: RecordID, like response: SyncResponse, _ status: Int) -> SyncResponse {

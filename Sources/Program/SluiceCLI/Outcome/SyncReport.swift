@@ -6,9 +6,14 @@ enum SyncReport {
     static func pull(
         _ query: TableQuery, named name: String?, allowsMassRemoval: Bool = false, in context: SyncContext
     ) async throws -> PullResult {
+        guard StandardStream.error.isTerminal else {
+            return try await context.pull(query, named: name, allowsMassRemoval: allowsMassRemoval)
+        }
         let bar = ProgressBar("pull \(query.table)")
         defer { bar.finish() }
-        return try await context.pull(query, named: name, allowsMassRemoval: allowsMassRemoval) { bar.update($0.rows) }
+        return try await context.pull(query, named: name, allowsMassRemoval: allowsMassRemoval) {
+            bar.update($0.rows, of: $0.total)
+        }
     }
 
     static func push(in context: SyncContext) async throws -> PushResult {

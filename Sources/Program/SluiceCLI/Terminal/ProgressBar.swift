@@ -8,15 +8,15 @@ internal import Synchronization
 final class ProgressBar: Sendable {
     private struct State {
         var done = 0
+        var total: Int?
         var drawnAt: ContinuousClock.Instant?
     }
 
     private let label: String
     private let noun: String
-    private let total: Int?
     private let isShown: Bool
     private let start = ContinuousClock.now
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Creates a bar.
     ///
@@ -27,20 +27,21 @@ final class ProgressBar: Sendable {
     ///   - isShown: false if there is no terminal.
     init(_ label: String, total: Int? = nil, noun: String = "row", isShown: Bool = StandardStream.error.isTerminal) {
         self.label = label
-        self.total = total
+        state = Mutex(State(total: total))
         self.noun = noun
         self.isShown = isShown
     }
 
-    /// Shows the amount done; draws at most ten times a second.
-    func update(_ done: Int) {
+    /// Shows the amount done, and the total amount once it is known; draws at most ten times a second.
+    func update(_ done: Int, of known: Int? = nil) {
         guard isShown else { return }
         let now = ContinuousClock.now
-        let isDue = state.withLock { state in
+        let (isDue, total) = state.withLock { state in
             state.done = done
-            if let last = state.drawnAt, now - last < .milliseconds(100) { return false }
+            state.total = known ?? state.total
+            if let last = state.drawnAt, now - last < .milliseconds(100) { return (false, state.total) }
             state.drawnAt = now
-            return true
+            return (true, state.total)
         }
         guard isDue else { return }
         let text = Self.text(

@@ -40,11 +40,11 @@ final class ProgressMeter: ExchangeMeter {
         if let progress { tell(progress) }
     }
 
-    /// Reports the number of rows that a pull has processed.
-    func stored(_ rows: Int) {
+    /// Reports the number of rows that a pull has processed, and of all rows if known.
+    func stored(_ rows: Int, of total: Int?) {
         tell(
             state.withLock { state in
-                state.progress.rows = rows
+                (state.progress.rows, state.progress.total) = (rows, total)
                 return state.progress
             })
     }
@@ -68,6 +68,7 @@ public struct SyncProgress: Sendable, Hashable, JSONPrinted {
     public var rows = 0
     /// The number of body bytes that a pull has received, decoded, or that a push has sent, repeats included.
     public var bytes = 0
-    /// The number of rows in all, if known. For a push: the operations that waited when it began.
+    /// The number of rows in all, if known. For a push: the operations that waited when it began. For a pull: the rows
+    /// that the server counted at the first page, see ``PullOptions/countsRows``.
     public var total: Int?
 }

@@ -38,7 +38,7 @@ extension SyncContext {
             try checkShared(query.table)
             let driver = PullDriver(
                 client: client, store: store, options: options, query: query, owner: owner,
-                allowsRemovals: allowsMassRemoval, progress: { meter?.stored($0) })
+                allowsRemovals: allowsMassRemoval, progress: meter.map { meter in { meter.stored($0, of: $1) } })
             return try await board.during(.pulling, { _ in .reached }) {
                 var driver = driver
                 return try await Metering.$meter.withValue(meter) { try await driver.run() }

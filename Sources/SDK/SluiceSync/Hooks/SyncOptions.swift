@@ -104,6 +104,9 @@ public struct PullOptions: Sendable, Hashable {
     /// where it is necessary: after a change of the query, and after a token that the server no longer knew. Default
     /// nil.
     public var reconcileEvery: Int?
+    /// Whether the first page of a pull that is watched asks the server for the number of rows. A server that fails at
+    /// that is asked again without. Default true.
+    public var countsRows = true
 
     /// The defaults.
     public init() {}

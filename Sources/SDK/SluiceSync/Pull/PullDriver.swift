@@ -10,8 +10,10 @@ struct PullDriver: Sendable {
     let options: SyncOptions
     let query: TableQuery
     let owner: Cursor.Owner?
-    /// Called after each page with the number of rows handled so far.
-    let progress: (@Sendable (_ rows: Int) -> Void)?
+    /// Called after each page with the number of rows handled so far, and of all rows if the server counts them.
+    let progress: (@Sendable (_ rows: Int, _ total: Int?) -> Void)?
+    /// The number of all rows at the first page, if the server counts them.
+    private var total: Int?
     private var cursor: Cursor?
     private var mark = ChangeStamps.Moment()
     /// The time at which the last page was requested.
@@ -30,7 +32,7 @@ struct PullDriver: Sendable {
 
     init(
         client: SluiceClient, store: any LocalStore, options: SyncOptions, query: TableQuery, owner: Cursor.Owner?,
-        allowsRemovals: Bool = false, progress: (@Sendable (_ rows: Int) -> Void)? = nil
+        allowsRemovals: Bool = false, progress: (@Sendable (_ rows: Int, _ total: Int?) -> Void)? = nil
     ) {
         self.client = client
         self.store = store
@@ -129,7 +131,10 @@ struct PullDriver: Sendable {
         try checkLimits()
         asked += 1
         requestedAt = options.environment.now()
+        var request = request
+        request.isCounted = asked == 1 && progress != nil && options.pull.countsRows
         let answer = try await exchange.page(request, &size)
+        if request.isCounted { total = answer.page.count }
         if !answer.page.rows.isEmpty { hasBrought = true }
         let page = PullPage(
             rows: answer.page.rows, serverDate: answer.date, askedDate: requestedAt,
@@ -176,7 +181,7 @@ struct PullDriver: Sendable {
             "page stored",
             metadata: ["table": "\(query.table)", "stored": "\(stored.stored)", "deleted": "\(stored.deleted)"])
         // An empty page after others only moves the cursor.
-        if !rows.isEmpty || result.pages == 1 { progress?(result.rows) }
+        if !rows.isEmpty || result.pages == 1 { progress?(result.rows, total.map { max($0, result.rows) }) }
     }
 
     // MARK: The cursor

@@ -81,6 +81,7 @@ package struct PullRequests: Sendable {
             query.order = [.init(columns.id, descending: true)]
         case .counted: query.includesCount = true
         }
+        if page.isCounted { query.includesCount = true }
         var request = try list(query)
         if case .others = page.position, Self.queryLength(of: request) > Self.mostBytes {
             throw SluiceError(.tooLarge, "the ids of the known rows do not fit in one address", table: query.table)

@@ -136,6 +136,8 @@ package struct PullRequest: Sendable, Hashable {
     package var top: Int
     /// Whether a token is requested as well, as with ``Position/tracked``.
     var tracks: Bool
+    /// Whether the number of all rows is requested as well.
+    var isCounted = false
 
     package init(position: Position, skip: Int, top: Int, tracks: Bool = false) {
         self.position = position

@@ -83,6 +83,10 @@ struct RowExchange: Sendable {
                 size.take(answer.page.rows.count, of: wanted.top, isAccepted: !wanted.asksForToken)
                 return answer
             } catch let error as SluiceError {
+                if wanted.isCounted, error.code != .cancelled {
+                    wanted.isCounted = false
+                    continue
+                }
                 if error.code == .serverFailure, wanted.position.mayBeUnknown {
                     // One row shows whether the number is too large for the server, or the condition unknown to it.
                     if isAskedAgain { throw error }

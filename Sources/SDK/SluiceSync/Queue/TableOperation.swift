@@ -6,7 +6,7 @@ public import SluiceWire
 ///
 /// It is stored in the same transaction as the row it changes, and removed in the transaction that stores the server's
 /// answer. In between it can be listed, retried and discarded through ``SyncContext/queue``. The table in
-/// `Write/Collapse.swift` shows the effect of further changes of the record.
+/// `Collapse.swift` shows the effect of further changes of the record.
 public struct TableOperation: Sendable, Hashable, Identifiable {
     /// The operation's action on the server.
     public enum Kind: String, Sendable, Hashable, CaseIterable {

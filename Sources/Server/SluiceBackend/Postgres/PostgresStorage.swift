@@ -13,7 +13,7 @@ final class PostgresStorage: Storage {
     private let readers: [PostgresWorker]
     /// The number of waiting reads of each reader.
     private let loads: Mutex<[Int]>
-    private let writer: PostgresWriter
+    private let writer: PostgresGroupCommit
     private let listener: PostgresListener
     private let replica: PostgresReplica?
     private let tables = PostgresTables()
@@ -31,7 +31,7 @@ final class PostgresStorage: Storage {
         loads = Mutex(Array(repeating: 0, count: readers.count))
         let replica = replica.map { PostgresReplica($0) }
         self.replica = replica
-        writer = PostgresWriter(address, environment, tables) { replica?.note($0) }
+        writer = PostgresGroupCommit(address, environment, tables) { replica?.note($0) }
         listener = PostgresListener(address)
     }
 

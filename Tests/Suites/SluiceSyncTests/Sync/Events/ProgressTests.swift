@@ -17,9 +17,31 @@ struct ProgressTests {
         let told = Recorder<SyncProgress>()
         try await device.context.pull(TableQuery("todos")) { told.add($0) }
         #expect(told.all.map(\.rows) == [10, 20, 25])
-        #expect(told.all.allSatisfy { $0.step == .pulling && $0.table == "todos" && $0.total == nil })
+        #expect(told.all.allSatisfy { $0.step == .pulling && $0.table == "todos" && $0.total == 25 })
         let bytes = told.all.map(\.bytes)
         #expect(bytes == bytes.sorted() && bytes.first ?? 0 > 100 && Set(bytes).count == 3)
+    }
+
+    @Test("a server that fails at a count is asked again without, and an unwatched pull asks for none")
+    func uncounted() async throws {
+        let rows = #"[{"id":"a","version":"1","updatedAt":"2026-01-01T00:00:00.000Z"}]"#
+        for refusal in [400, 500, 501] {
+            let transport = ScriptedTransport([.json(refusal, "{}"), .json(200, rows), .json(200, "[]")])
+            let client = SluiceClient(
+                endpoint: try Endpoint("https://example.com"), dialect: .azureV2, transport: transport,
+                options: ClientOptions(retry: .never))
+            let context = try await SyncContext(client: client, store: MemoryStore())
+            let told = Recorder<SyncProgress>()
+            try await context.pull(TableQuery("todos")) { told.add($0) }
+            #expect(told.all.map(\.rows) == [1] && told.all.first?.total == nil)
+            let counts = transport.requests.map { $0.head.path?.contains("inlinecount") == true }
+            #expect(counts.first == true && counts.dropFirst().allSatisfy { !$0 }, "\(refusal)")
+        }
+        let transport = ScriptedTransport([.json(200, rows), .json(200, "[]")])
+        let client = SluiceClient(
+            endpoint: try Endpoint("https://example.com"), dialect: .azureV2, transport: transport)
+        try await SyncContext(client: client, store: MemoryStore()).pull(TableQuery("todos"))
+        #expect(transport.requests.allSatisfy { $0.head.path?.contains("inlinecount") == false })
     }
 
     @Test("a push tells operations, bytes and how many there are", arguments: StoreKind.allCases)

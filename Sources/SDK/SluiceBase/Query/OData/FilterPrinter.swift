@@ -9,12 +9,12 @@ extension QueryExpression {
 
     /// Returns the text inside the `any` and `all` of those variables.
     func text(_ style: ODataOptions.Style, in variables: [PropertyName] = []) -> String {
-        QueryWriter(style: style, variables: variables).text(self)
+        FilterPrinter(style: style, variables: variables).text(self)
     }
 }
 
 /// Writes expressions as OData.
-struct QueryWriter {
+struct FilterPrinter {
     let style: ODataOptions.Style
     /// The variables of the surrounding `any` and `all`.
     var variables: [PropertyName] = []

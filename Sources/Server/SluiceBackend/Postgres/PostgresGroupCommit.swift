@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Writes for all requests of the process. Writes that arrive during a transaction are committed together by the next
 /// one.
-final class PostgresWriter: Sendable {
+final class PostgresGroupCommit: Sendable {
     /// The most writes in one transaction, and the most waiting ones.
     private static let mostTogether = 64
     private static let longestQueue = 2000

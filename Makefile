@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs written-docs api packages examples release setup test-peers torture storage-faults proof queries threads lib deb daemon-kills soak soak-devices try-deb setup-postgres tutorial pictures
+.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs written-docs api packages examples release setup test-peers torture storage-faults line proof queries threads lib deb daemon-kills soak soak-devices try-deb setup-postgres tutorial pictures
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -20,6 +20,12 @@ test: setup lint examples
 test-peers: setup
 	$(SWIFT) build --build-tests
 	@.ci/peers
+
+# The bytes that a slow line with lost answers costs, and the share that packing and batches leave.
+line: setup
+	$(SWIFT) build --product sluice
+	@.ci/line
+	@.ci/line --updates --rows 10000
 
 # The backend's suites on a PostgreSQL server of their own: see docs/backend-postgres.md for what passes.
 test-postgres: setup-postgres

@@ -8,17 +8,25 @@ struct FinalRequest: Sendable {
 
     init(_ request: SyncRequest) { self.request = request }
 
-    /// The body as a document; null where it is not JSON, encrypted for example.
-    var document: JSON { (try? request.body.json) ?? .null }
+    /// The body as a document, with the local values of properties that a codec has translated; null where it is not
+    /// JSON, encrypted for example. Answers have local values too, and are compared with it.
+    var document: JSON {
+        var document = (try? request.body.json) ?? .null
+        for (name, value) in request.context.untranslated?.members ?? [] where document[name] != nil {
+            document[name] = value
+        }
+        return document
+    }
 
     /// The hash of method, target, condition and body: a server that remembers request ids compares these.
     var digest: String { digest(of: request.body.bytes) }
 
     /// Returns the request to send as a repeat of `sent`, identical to the byte, or nil if it differs. If only the
-    /// order of the body's members differs, the earlier body is sent.
+    /// order of the body's members differs, the earlier body is sent, except where a codec has translated it.
     func repeating(_ sent: SentBody) -> SyncRequest? {
         if digest == sent.digest { return request }
-        guard document.kind == .object, document == sent.final else { return nil }
+        // A kept body has local values; a codec has to translate them again.
+        guard request.context.untranslated == nil, document.kind == .object, document == sent.final else { return nil }
         let body = MessageBody(json: sent.final)
         guard digest(of: body.bytes) == sent.digest else { return nil }
         var request = request

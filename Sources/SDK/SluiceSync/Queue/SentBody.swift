@@ -6,7 +6,7 @@ package struct SentBody: Sendable, Hashable {
     package var revision: Int
     /// The body as the engine made it, before any filter.
     package var request: JSON
-    /// The body after all filters; null where it is no JSON.
+    /// The body after all filters, with local values where a codec has translated them; null where it is no JSON.
     package var final: JSON
     /// The local record at that time; nil where it was deleted.
     package var local: JSON?

@@ -283,6 +283,7 @@ extension Dialect {
         else { return nil }
         var next = request
         next.head.path = target
+        next.context.isLinked = true
         if header != nil { next.context.features.insert(.linkHeader) }
         return next
     }

@@ -69,6 +69,10 @@ extension SyncRequest {
         public var features: SyncRequest.Features
         /// The part of a list that the request asks for.
         package var paging = Paging()
+        /// The values of the body's properties before a codec translated them for the server; nil for none.
+        package var untranslated: JSON?
+        /// Whether the address is the server's own link, whose constants are in the server's form already.
+        package var isLinked = false
         /// The values that the plugins of one exchange share.
         package var exchange: (any AnyObject & Sendable)?
         /// The client's credentials, which no error may repeat.

@@ -25,7 +25,7 @@ public struct HookBudget: Sendable, Hashable {
         return isTooLarge ? fuel : min(sum, fuel)
     }
 
-    /// The fuel of one pulled record.
+    /// The fuel of one pulled record, and of one value of a codec.
     static let fuelOfRecord: Int64 = 50_000
 }
 
@@ -40,7 +40,7 @@ extension HookKind {
             HookBudget(fuel: 100_000, burst: .milliseconds(10), cpu: .milliseconds(10))
         case .onConflict:
             HookBudget(fuel: 1_000_000, burst: .milliseconds(50), cpu: .milliseconds(100), wall: .seconds(5))
-        case .afterPull:
+        case .afterPull, .toWire, .fromWire:
             HookBudget(fuel: HookBudget.fuelOfRecord, burst: .milliseconds(20))
         case .afterPullPage:
             HookBudget(fuel: 20_000_000, burst: .milliseconds(500))

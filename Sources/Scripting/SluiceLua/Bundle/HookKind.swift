@@ -9,6 +9,10 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable, Encodable {
     case request
     /// A received answer.
     case response
+    /// The value of a field on its way to the server.
+    case toWire = "to_wire"
+    /// The value of a field from the server.
+    case fromWire = "from_wire"
     /// A local write before it is queued.
     case beforeEnqueue = "before_enqueue"
     /// A queued operation before it is sent.
@@ -42,14 +46,18 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable, Encodable {
         switch self {
         case .filter, .request, .response, .beforePush, .onConflict, .onPushError, .onSchedule, .onEvent: true
         case .read, .insert, .update, .delete: true
-        case .beforeEnqueue, .afterPull, .afterPullPage, .initialize: false
+        case .toWire, .fromWire, .beforeEnqueue, .afterPull, .afterPullPage, .initialize: false
         }
     }
+
+    /// Whether the hook translates the values of fields. Nothing that is kept or said of its calls may hold a value.
+    package var isCodec: Bool { self == .toWire || self == .fromWire }
 
     /// The chain of the hook; nil for `init`, which is in none.
     public var chain: HookChain? {
         switch self {
         case .filter, .request, .response: .http
+        case .toWire, .fromWire: .codec
         case .beforeEnqueue: .enqueue
         case .beforePush: .push
         case .onConflict: .conflict
@@ -76,7 +84,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable, Encodable {
         case .afterPull, .afterPullPage: ["drop"]
         case .onSchedule: ["push", "pull", "wait"]
         case .read, .insert, .update, .delete: ["refuse"]
-        case .onEvent, .initialize: []
+        case .toWire, .fromWire, .onEvent, .initialize: []
         }
     }
 
@@ -88,6 +96,7 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable, Encodable {
         case .beforeEnqueue, .beforePush: [.tables, .kinds, .deployment, .fieldsChanged, .sample]
         case .onConflict: [.tables, .kinds, .status, .deployment, .fieldsChanged, .sample]
         case .onPushError: [.tables, .kinds, .status, .deployment, .sample]
+        case .toWire, .fromWire: [.tables]
         case .afterPull, .afterPullPage, .onEvent: [.tables, .deployment]
         case .onSchedule: [.deployment]
         case .read, .insert, .update, .delete: [.tables, .kinds, .deployment]
@@ -100,6 +109,8 @@ public enum HookKind: String, Sendable, Hashable, CaseIterable, Encodable {
 public enum HookChain: String, Sendable, Hashable, CaseIterable {
     /// Requests and answers: `filter`, `request`, `response`.
     case http
+    /// `to_wire`, `from_wire`. The order in this chain is without effect, because each field has one codec.
+    case codec
     /// `before_enqueue`.
     case enqueue
     /// `before_push`.

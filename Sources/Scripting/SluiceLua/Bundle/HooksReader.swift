@@ -15,13 +15,19 @@ struct HooksReader {
         if hooks[.afterPull] != nil, let page = members[HookKind.afterPullPage.rawValue] {
             throw page.refusal("after_pull is there too; a plugin has one of the two")
         }
+        for (one, other) in [(HookKind.toWire, HookKind.fromWire), (HookKind.fromWire, HookKind.toWire)] {
+            if hooks[other] == nil, let place = members[one.rawValue] {
+                throw place.refusal("\(other.rawValue) is missing; a codec has both")
+            }
+        }
         try checkPlaces(hooks, members)
         return hooks
     }
 
     private func hook(_ kind: HookKind, _ place: JSONPlace) throws(SluiceError) -> HookDeclaration {
         let order = ["match", "band", "before", "after", "priority", "on_error"]
-        let members = try place.members((kind.chain == nil ? [] : order) + ["limits"])
+        // Both hooks of a codec are for all of its fields, and no order is between codecs.
+        let members = try place.members((kind.chain == nil || kind.isCodec ? [] : order) + ["limits"])
         var hook = HookDeclaration(kind, of: plugin)
         if let match = members["match"] { hook.match = try Match(match, allowed: kind.conditions) }
         if let band = members["band"] {
@@ -123,7 +129,7 @@ extension HookKind {
         // Neither `server` nor `client`: they would decide about a change in place of the failed script.
         case .onPushError: [.hold, .next]
         case .onSchedule, .onEvent: [.failOpen]
-        case .initialize: [.failClosed]
+        case .initialize, .toWire, .fromWire: [.failClosed]
         }
     }
 }

@@ -22,6 +22,8 @@ public struct PluginManifest: Sendable {
     public let main: String
     /// The hooks with their declarations. `main` has to return exactly these.
     public let hooks: [HookKind: HookDeclaration]
+    /// The fields that its `to_wire` and `from_wire` translate; nil for a plugin without them.
+    package let codec: CodecDeclaration?
     /// The schema of its configuration.
     public let configSchema: ConfigSchema
     /// Its permissions.
@@ -68,6 +70,7 @@ struct ManifestReader {
     private static let names = [
         "name", "version", "description", "author", "license", "homepage", "categories", "api", "main", "hooks",
         "config_schema", "permissions", "deterministic", "min_sdk", "replaces", "conflicts",
+        "codec",
     ]
     private let root: JSONPlace
     private let members: [String: JSONPlace]
@@ -87,17 +90,29 @@ struct ManifestReader {
         if isDeterministic, let hosts = permissions?.http, !hosts.isEmpty {
             throw members["permissions"]?.refusal("a deterministic plugin has no http") ?? root.refusal("no http")
         }
+        let hooks = try HooksReader(plugin: name).hooks(needed("hooks"))
         return PluginManifest(
             name: name, version: try semanticVersion(needed("version")).text,
             summary: try members["description"]?.text(), author: try members["author"]?.text(),
             license: try members["license"]?.text(), homepage: try members["homepage"].map(homepage),
             categories: try texts("categories"), api: try api(needed("api")),
             main: try members["main"].map(main) ?? "main.lua",
-            hooks: try HooksReader(plugin: name).hooks(needed("hooks")),
+            hooks: hooks, codec: try codec(hooks, schema),
             configSchema: schema,
             permissions: permissions ?? PluginPermissions(), isDeterministic: isDeterministic,
             minimumSDK: try members["min_sdk"].map(minimumSDK), replaces: try pluginNames("replaces"),
             conflicts: try pluginNames("conflicts"))
+    }
+
+    private func codec(
+        _ hooks: [HookKind: HookDeclaration], _ schema: ConfigSchema
+    ) throws(SluiceError) -> CodecDeclaration? {
+        guard let place = members["codec"] else {
+            if hooks[.toWire] == nil { return nil }
+            throw root.refusal("expected a member codec with the fields of to_wire and from_wire, found none")
+        }
+        guard hooks[.toWire] != nil else { throw place.refusal("the hooks to_wire and from_wire are missing") }
+        return try CodecDeclaration(place, schema)
     }
 
     private func needed(_ name: String) throws(SluiceError) -> JSONPlace {

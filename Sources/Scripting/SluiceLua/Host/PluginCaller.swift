@@ -101,7 +101,7 @@ struct PluginCaller: Sendable {
     }
 
     /// Saves the call's changes of `kv`. If that fails, the call fails too, because its decision may depend on them.
-    private func save(_ values: [String: JSON?], _ hook: HookKind) async throws {
+    func save(_ values: [String: JSON?], _ hook: HookKind) async throws {
         do {
             try await services.storage.save(values, of: plan.name)
         } catch {

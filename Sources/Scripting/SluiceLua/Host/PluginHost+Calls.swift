@@ -107,7 +107,7 @@ extension PluginHost {
                 close(state, instance, .passedOn)
                 return .passedOn
             }
-            return failed(failure, state, instance)
+            return failed(state.plan.isCodec ? failure.withoutValues : failure, state, instance)
         case .done(let lua):
             state.lua = lua
             do {
@@ -153,7 +153,8 @@ extension PluginHost {
         var failure = failure
         failure.message = instance.functions.redact(failure.message)
         let named = PluginFailure(plugin: instance.plan.name, hook: state.plan.rawValue, failure)
-        if failure.kind != .cancelled {
+        // A value that cannot be translated must not keep others from it, and lets nothing pass anyway.
+        if failure.kind != .cancelled, !state.plan.isCodec {
             instance.breakers[state.plan, default: CircuitBreaker()].failed(at: steady)
         }
         close(state, instance, .failed(named))
@@ -181,6 +182,14 @@ extension PluginHost {
 }
 
 extension ScriptFailure {
+    /// The failure without the script's own message, which may hold the value that it was called with.
+    fileprivate var withoutValues: ScriptFailure {
+        guard kind == .runtime || kind == .badResult else { return self }
+        var failure = self
+        failure.message = "the script failed; its message is left out, because it may hold the value"
+        return failure
+    }
+
     /// Describes an error in reading a hook's answer.
     init(of error: any Error) {
         self =

@@ -21,9 +21,10 @@ extension PluginHost {
             }
             release(instance)
         }
-        // Rows without a remarkable decision are too many for the log: they are only counted.
+        // Rows and values without a remarkable decision are too many for the log: they are only counted.
         var isCountedOnly = false
-        if kind == .afterPull, case .answered(let answer) = ending, answer.name != "drop", state.log.isEmpty {
+        let isMany = kind == .afterPull || kind.isCodec
+        if isMany, case .answered(let answer) = ending, answer.name != "drop", state.log.isEmpty {
             guard settings.observer != nil else {
                 return instance.count(kind, "ok", answer.name, fuel, cpuTime, elapsed)
             }
@@ -32,7 +33,7 @@ extension PluginHost {
         var entry = PluginDecision(
             sequence: 0, at: now, plugin: instance.plan.name, version: instance.version, hook: kind,
             table: state.call.table, recordID: state.call.recordID,
-            inputHash: instance.inputHash(of: state.call), decision: "none",
+            inputHash: kind.isCodec ? "" : instance.inputHash(of: state.call), decision: "none",
             fuel: fuel, cpuTime: cpuTime, elapsed: elapsed, waits: state.waits,
             isShadow: instance.plan.mode == .shadow, log: state.log, trace: state.trace ?? .object)
         entry.release = instance.plan.release
@@ -51,7 +52,7 @@ extension PluginHost {
         case .passedOn: entry.decision = "passed_on"
         }
         let redact = instance.functions.redact
-        if settings.observer != nil, case .answered(let answer) = ending {
+        if settings.observer != nil, !kind.isCodec, case .answered(let answer) = ending {
             var hash = DocumentHash()
             hash.add(state.lua.flatMap { DecisionInput.answer(of: $0, redact) } ?? .null)
             hash.add(answer.record ?? .null)
@@ -59,7 +60,7 @@ extension PluginHost {
         }
         settings.observer?.decided(entry)
         if isCountedOnly { return instance.count(kind, outcome, entry.decision, fuel, cpuTime, elapsed) }
-        if keepsInputs {
+        if keepsInputs, !kind.isCodec {
             entry.input = DecisionInput.input(of: state, redact)
             entry.answer = state.lua.flatMap { DecisionInput.answer(of: $0, redact) }
             if case .answered(let answer) = ending, let record = answer.record {

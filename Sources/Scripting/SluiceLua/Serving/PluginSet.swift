@@ -29,7 +29,9 @@ final class PluginSet: Sendable {
         dialect = options.dialect
         schemas = Dictionary(options.tables.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         let links = callers.compactMap { caller in LuaFilter(caller).placed }
-        filters = FilterRun(try ChainOrder.resolve(links + options.filters, known: known))
+        filters = FilterRun(
+            try ChainOrder.resolve(links + options.filters, known: known),
+            codec: CodecFilter(codecs: try FieldCodec.codecs(of: callers, options.dialect), dialect: options.dialect))
         func chain(_ chain: HookChain) throws(SluiceError) -> [PluginHook] {
             var hooks: [Placed<PluginHook>] = []
             for caller in callers {
@@ -87,8 +89,15 @@ extension LuaFilter {
 struct FilterRun: Sendable {
     private let filters: [Ordered<any RequestFilter>]
 
-    /// The filters, the outermost first.
-    init(_ filters: [Ordered<any RequestFilter>]) { self.filters = filters }
+    /// The filters, the outermost first. A codec with fields comes after the last.
+    init(_ filters: [Ordered<any RequestFilter>], codec: CodecFilter? = nil) {
+        guard let codec, !codec.codecs.isEmpty else {
+            self.filters = filters
+            return
+        }
+        let last = Placed<any RequestFilter>(codec, placement: Placement("codec"))
+        self.filters = filters + [Ordered(placed: last, why: "closest to the wire")]
+    }
 
     /// Whether none of them holds anything while it waits for an answer.
     var takesPages: Bool { filters.allSatisfy(\.link.takesPages) }

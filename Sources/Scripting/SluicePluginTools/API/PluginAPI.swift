@@ -140,6 +140,12 @@ extension PluginAPI {
             "Around one exchange: `next(req)` sends the request on and waits for the answer, up to three times."),
         hook(.request, [("req", "sluice.Request")], "", "Before a request is sent."),
         hook(.response, [("res", "sluice.Response")], "", "When an answer has come."),
+        hook(
+            .toWire, [("value", "any"), ("field", "string")], "any",
+            "For a field's value on its way to the server, except null."),
+        hook(
+            .fromWire, [("value", "any"), ("field", "string")], "any",
+            "For a field's value from the server, except null."),
         hook(.beforeEnqueue, [("op", "sluice.Operation")], "sluice.Operation", "Before a local write is queued."),
         hook(.beforePush, [("op", "sluice.Operation")], "", "Before a queued operation is sent."),
         hook(
@@ -280,6 +286,7 @@ extension PluginAPI {
                 "trace", "sluice.Trace", "Adds to the trace of the call: `ctx.trace.set(name, value)`, `.event(name)`."),
             field("scratch", "table", "What `request` and `response` of one exchange keep for each other."),
             field("shared", "table", "What all plugins of one exchange keep for each other."),
+            field("table", "string?", "The table; in `to_wire` and `from_wire`."),
             field("question", "sluice.ScheduleQuestion?", "What `on_schedule` is asked; nil in other hooks."),
             function("cancelled", [], "boolean", "Whether nobody waits for the call any more."),
             function("deadline", [], "number?", "How many seconds the call has left, waits included."),

@@ -32,6 +32,7 @@ public struct PluginCheck: Sendable {
         await load(bundle, fixtures, &report)
         names(bundle, &report)
         company(bundle, fixtures, &report)
+        await roundTrips(bundle, fixtures, &report)
         return report
     }
 
@@ -208,6 +209,19 @@ public struct PluginCheck: Sendable {
             report.warn("tests", "no fixture calls \(kind.rawValue)")
         }
         about(bundle, &report)
+    }
+
+    /// Warns of values in fixtures of `to_wire` that `from_wire` does not bring back.
+    private static func roundTrips(
+        _ bundle: PluginBundle, _ fixtures: [PluginFixture], _ report: inout CheckReport
+    ) async {
+        for fixture in fixtures where fixture.hook == .toWire && fixture.expectation.error == nil {
+            guard let trial = try? FixtureTrial(fixture, bundle, dialect: .azureV2, tables: []),
+                let outcome = try? await trial.outcome(in: FixtureWorld(fixture.world)), let answer = outcome.answer,
+                answer.back != fixture.given.value["value"]
+            else { continue }
+            report.warn(fixture.path, "from_wire does not bring back the value that to_wire was called with")
+        }
     }
 
     private static func about(_ bundle: PluginBundle, _ report: inout CheckReport) {

@@ -32,6 +32,7 @@ struct FixtureCall {
         switch kind {
         case .filter, .request: ["request"]
         case .response: ["request", "response"]
+        case .toWire, .fromWire: ["value", "field", "table"]
         case .beforeEnqueue, .beforePush: ["operation"]
         case .onConflict: ["conflict"]
         case .onPushError: ["error"]
@@ -62,6 +63,7 @@ struct FixtureCall {
         switch hook.kind {
         case .filter, .request: try request()
         case .response: try response()
+        case .toWire, .fromWire: try translation(hook, of: place("value").value)
         case .beforeEnqueue: try enqueue()
         case .beforePush: try push()
         case .onConflict: try conflict()
@@ -75,6 +77,26 @@ struct FixtureCall {
             }
         case .read, .insert, .update, .delete: try table()
         case .initialize: HookCall(plan: hook, arguments: []) { HookAnswer(FixtureAnswer($0), "none") }
+        }
+    }
+
+    /// Returns the call of the other hook of a codec with a value that the first returned.
+    func back(_ value: JSON) throws(SluiceError) -> HookCall? {
+        guard hook.kind.isCodec, let other = plan.hooks[hook.kind == .toWire ? .fromWire : .toWire] else { return nil }
+        return try translation(other, of: value)
+    }
+
+    private func translation(_ hook: HookPlan, of value: JSON) throws(SluiceError) -> HookCall {
+        let (field, table) = (try place("field").text(), try members["table"]?.text() ?? "todo")
+        let values = FieldValues(hook, table, [FieldValues.Value(PropertyName(field), value)])
+        let call = values.call(at: 0)
+        return HookCall(
+            plan: call.plan, arguments: call.arguments, table: call.table, extra: call.extra
+        ) { result in
+            let read = try call.interpret(result)
+            var answer = FixtureAnswer(result)
+            answer.value = read.value as? JSON
+            return HookAnswer(answer, read.name)
         }
     }
 

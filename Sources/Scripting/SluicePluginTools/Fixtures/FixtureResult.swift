@@ -53,6 +53,9 @@ struct FixtureAnswer: Sendable {
     var decision: JSON?
     /// The record with the plugin's changes.
     var record: JSON?
+    /// The value that a codec's hook returned, and the value that the other hook made of that.
+    var value: JSON?
+    var back: JSON?
     /// The rows of a page with the plugin's changes, and the dropped rows.
     var rows: JSON?
     var dropped: JSON?

@@ -69,10 +69,10 @@ struct FixtureTrial {
             return outcome
         }
         let table = fixture.given.value.members?.lazy.compactMap { $0.value["table"]?.string }.first
-        let call = try FixtureCall(
+        let builder = try FixtureCall(
             hook, given: fixture.given, dialect: dialect, now: world.now,
-            schema: tables.first { $0.name == table }, plan: plan, secrets: rig.secrets, world: world
-        ).call()
+            schema: tables.first { $0.name == table }, plan: plan, secrets: rig.secrets, world: world)
+        let call = try builder.call()
         if measuresCoverage { await rig.host.startProfile(of: rig.id) }
         let run = await rig.run(call)
         if measuresCoverage {
@@ -85,6 +85,10 @@ struct FixtureTrial {
         outcome.cost = run.cost
         outcome.name = run.answer?.name ?? "none"
         outcome.answer = run.answer?.value as? FixtureAnswer
+        if let value = outcome.answer?.value, !value.isNull, let back = try builder.back(value) {
+            let run = await rig.run(back)
+            outcome.answer?.back = (run.answer?.value as? FixtureAnswer)?.value
+        }
         return outcome
     }
 
@@ -106,6 +110,8 @@ struct FixtureTrial {
         let answer = outcome.answer ?? FixtureAnswer()
         if let decision = expected.decision { comparison.decision(decision, answer.decision) }
         if let record = expected.record { comparison.whole("record", record, answer.record) }
+        if let value = expected.value { comparison.whole("value", value, answer.value) }
+        if let back = expected.back { comparison.whole("back", back, answer.back) }
         if let rows = expected.rows { comparison.whole("page.rows", rows, answer.rows) }
         if let dropped = expected.dropped { comparison.whole("page.dropped", dropped, answer.dropped) }
         if let request = expected.request { compare(request, answer, world, &comparison) }

@@ -94,6 +94,9 @@ struct FixtureExpectation: Sendable {
     var dropped: JSON?
     /// The request that continues; a list has one for each call of `next`.
     var request: JSON?
+    /// The value that a codec's hook returns, and the value that the other hook makes of that.
+    var value: JSON?
+    var back: JSON?
     var response: JSON?
     var log: JSON?
     var values: JSON?
@@ -102,7 +105,7 @@ struct FixtureExpectation: Sendable {
 
     init(_ place: JSONPlace) throws(SluiceError) {
         let members = try place.members([
-            "decision", "record", "page", "request", "response", "log", "kv", "fuel_max", "error",
+            "decision", "record", "page", "request", "response", "log", "kv", "fuel_max", "error", "value", "back",
         ])
         decision = members["decision"]?.value
         record = members["record"]?.value
@@ -121,6 +124,8 @@ struct FixtureExpectation: Sendable {
             _ = try response.members(["status", "headers", "body"])
             self.response = response.value
         }
+        value = members["value"]?.value
+        back = members["back"]?.value
         log = members["log"]?.value
         values = members["kv"]?.value
         fuel = try members["fuel_max"]?.integer(in: 1...Int.max)

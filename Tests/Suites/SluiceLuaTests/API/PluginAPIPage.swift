@@ -34,6 +34,7 @@ enum PluginAPIPage {
                 case .filter: "the answer of `next(req)`"
                 case .beforeEnqueue: "nothing, `op`"
                 case .afterPull: "nothing, `rec`"
+                case .toWire, .fromWire: "the value"
                 case .read, .insert, .update, .delete: "the answer of `next(req)`"
                 default: "nothing"
                 }

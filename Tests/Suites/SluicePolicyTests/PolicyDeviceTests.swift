@@ -141,6 +141,22 @@ struct PolicyDeviceTests {
         }
     }
 
+    @Test("a folder is one daemon's: a second one is told whose it is") func claims() async throws {
+        try await withFolder { path in
+            let folder = try PolicyFolder(path)
+            var first: PolicyFolderClaim? = try folder.claim(process: 17)
+            #expect(first?.isIn(path) == true)
+            let error = #expect(throws: SluiceError.self) { _ = try folder.claim(process: 18) }
+            #expect(error?.code == .storeBusy && error?.message.contains("process id 17") == true)
+            #expect(error?.message.contains(path) == true && error?.message.contains("policy.folder") == true)
+            first = nil
+            let next = try folder.claim(process: 18)
+            #expect(next.isIn(path))
+            try FileManager.default.removeItem(atPath: "\(path)/daemon")
+            #expect(!next.isIn(path), "it was removed")
+        }
+    }
+
     @Test("an end at any point leaves one whole policy, and the way goes on from there") func kills() async throws {
         struct Killed: Error {}
         for point in 0..<60 {

@@ -71,6 +71,14 @@ package struct PolicyFolder: Sendable {
         return id
     }
 
+    /// Claims the folder for this process until the claim is released.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeBusy` if another daemon has it; of `invalidArgument` if its file cannot be
+    ///   written.
+    package func claim(process: Int) throws(SluiceError) -> PolicyFolderClaim {
+        try PolicyFolderClaim(of: path, process: process)
+    }
+
     private static func name(_ version: Int) -> String { "release-\(version).json" }
 
     /// Saves the content of a release.

@@ -193,6 +193,25 @@ import Testing
         }
     }
 
+    @Test("a daemon of another store that names the same folder says whose it is, and ends")
+    func sameFolder() async throws {
+        try await withDevice("  trial: 0s") { daemon, _, server, scratch in
+            let text = try String(contentsOfFile: daemon.config, encoding: .utf8)
+            let other = try scratch.write("other.yaml", text.replacing("store: local.db", with: "store: other.db"))
+            let second = try await Program.sluice("daemon", "--config", other)
+            #expect(second.status != 0 && second.errors.contains("process id \(daemon.pid)"), "\(second)")
+            #expect(second.errors.contains("each daemon needs a policy.folder of its own"), "\(second)")
+            try await until("the first one goes on") { try await status(daemon)["serving"] == 1 }
+            #expect(try await daemon.ctl("reload").status == 0)
+            let one = "endpoint: \(server.endpoint)\nstore: local.db\n"
+            let endpoints = ["a", "b"].map { "  \($0): { endpoint: \"\(server.endpoint)\", store: \($0).db }\n" }
+            let both = try scratch.write(
+                "both.yaml", text.replacing(one, with: "endpoints:\n\(endpoints.joined())"))
+            let check = try await Program.sluice("config", "check", "--config", both)
+            #expect(check.status == 2 && check.errors.contains("have the same policy.folder"), "\(check)")
+        }
+    }
+
     @Test("a publisher signs twice, tells two versions apart, and widens one in steps")
     func publishes() async throws {
         try await withScratch { scratch in

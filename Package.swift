@@ -328,7 +328,7 @@ var suites: [Target] {
                 name: "SluiceDaemonTests",
                 dependencies: [
                     "RepositoryFiles", "SluiceBackend", "SluiceCore", "SluiceDaemon", "SluiceLua", "SluicePluginTools",
-                    "SluicePostgres", "SluiceSignOn", "SluiceTesting", coreMetrics, httpTypes, tracing,
+                    "SluicePolicy", "SluicePostgres", "SluiceSignOn", "SluiceTesting", coreMetrics, httpTypes, tracing,
                 ]),
             .testTarget(
                 name: "SluiceCLITests",

@@ -193,6 +193,31 @@ import Testing
         }
     }
 
+    @Test("the newest decisions are in the status; once the bytes of the day are spent, versions and errors alone are")
+    func reports() async throws {
+        try await withDevice("  trial: 0s\n  status-decisions: 2\n  status-daily-bytes: 8000") {
+            daemon, _, server, scratch in
+            try await until("version 1 serves") { try await status(daemon)["serving"] == 1 }
+            for _ in 0..<3 { #expect(try await insert(#"{"text":""}"#, daemon) == 2) }
+            func row() async throws -> JSON? {
+                try await Program.sluice("policy", "fleet", "--endpoint", server.endpoint, "--json").json["devices"]?[0]
+            }
+            try await until("the fleet's table has the decisions") {
+                let row = try await row()
+                let first = row?["decisions"]?[0]
+                return row?["decisions"]?.count == 2 && row?["short"] == false && first?["decision"] == "reject"
+                    && first?["plugin"] == "rules" && first?["reason"] == "a note needs a text"
+            }
+            try await until("it is short") {
+                let row = try await row()
+                return row?["short"] == true && row?["decisions"]?.count == 0 && row?["serving"] == 1
+            }
+            let file = try String(contentsOfFile: scratch.file("policy/reported.json"), encoding: .utf8)
+            let spent = try JSON(parsing: file)
+            #expect(spent["bytes"]?.int ?? 0 > 7_000, "a restart keeps to it: \(spent)")
+        }
+    }
+
     @Test("a daemon of another store that names the same folder says whose it is, and ends")
     func sameFolder() async throws {
         try await withDevice("  trial: 0s") { daemon, _, server, scratch in

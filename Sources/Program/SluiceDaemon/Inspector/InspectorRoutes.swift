@@ -86,6 +86,7 @@ enum InspectorPage {
         case "inspector.js": reply(PackageResources.inspector_js, "text/javascript; charset=utf-8")
         case "dom.js": reply(PackageResources.dom_js, "text/javascript; charset=utf-8")
         case "decisions.js": reply(PackageResources.decisions_js, "text/javascript; charset=utf-8")
+        case "policy.js": reply(PackageResources.policy_js, "text/javascript; charset=utf-8")
         case "views.js": reply(PackageResources.views_js, "text/javascript; charset=utf-8")
         case "icon.svg": reply(PackageResources.icon_svg, "image/svg+xml")
         default: nil

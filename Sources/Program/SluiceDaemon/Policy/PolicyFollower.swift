@@ -65,6 +65,7 @@ actor PolicyFollower {
     var status: JSON {
         var json = PolicyReport.json(device.state, device.name)
         json["unreachable"] = unreachable.map { JSON($0) } ?? .null
+        json["refused"] = device.refusal.map { JSON($0.reason) } ?? .null
         json["events"] = JSON(
             events.map { at, event -> JSON in
                 [

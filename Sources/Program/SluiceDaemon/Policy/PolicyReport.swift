@@ -8,7 +8,9 @@ package enum PolicyReport {
     package static func json(_ state: PolicyDevice.State, _ name: PolicyDeviceName) -> JSON {
         var json: JSON = [
             "device": JSON(name.id), "name": state.past.name.map { JSON($0) } ?? .null,
-            "serving": number(state.serving), "stage": JSON(state.stage.rawValue), "trial": number(state.trial),
+            "serving": number(state.serving),
+            "servingSince": state.servingSince.map { JSON($0.description) } ?? .null,
+            "stage": JSON(state.stage.rawValue), "trial": number(state.trial),
             "newest": JSON(state.past.version), "trialFigures": state.trialTally.json,
             "probationFigures": state.probationTally.json,
         ]

@@ -125,7 +125,8 @@ extension PolicyDevice.State {
     package var json: JSON {
         func number(_ version: Int?) -> JSON { version.map { JSON($0) } ?? .null }
         return [
-            "form": 1, "serving": number(serving), "trial": number(trial), "previous": number(previous),
+            "form": 1, "serving": number(serving),
+            "servingSince": servingSince.map { JSON($0.description) } ?? .null, "trial": number(trial), "previous": number(previous),
             "settled": number(settled),
             "probation": JSON(isOnProbation), "trialSeconds": JSON(Int(trialTime.components.seconds)),
             "trialTally": trialTally.json, "probationSeconds": JSON(Int(probationTime.components.seconds)),
@@ -151,6 +152,7 @@ extension PolicyDevice.State {
         func number(_ name: PropertyName) -> Int? { json[name]?.int.map { Int($0) } }
         (serving, trial, previous) = (number("serving"), number("trial"), number("previous"))
         settled = number("settled")
+        servingSince = json["servingSince"]?.string.flatMap { Timestamp($0) }
         isOnProbation = probation
         trialTime = .seconds(json["trialSeconds"]?.int ?? 0)
         probationTime = .seconds(json["probationSeconds"]?.int ?? 0)

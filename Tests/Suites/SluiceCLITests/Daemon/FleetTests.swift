@@ -218,6 +218,29 @@ import Testing
         }
     }
 
+    @Test("the inspector has the same of the policy as the command: what serves, since when, and what was refused")
+    func inspected() async throws {
+        try await withDevice("  trial: 0s\ninspector: { port: 0 }") { daemon, _, _, scratch in
+            try await until("version 1 serves") { try await status(daemon)["serving"] == 1 }
+            try await publish(2, fails: false, scratch, "--label", "ring=beta")
+            try await until("version 2 is refused") { try await status(daemon)["refused"]?.string != nil }
+            let address = try await Program.sluice("inspector", "--config", daemon.config).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            let jar = scratch.file("cookies")
+            #expect(try await Curl.program.run(["-s", "-c", jar, address]).status == 0)
+            let base = String(try #require(address.split(separator: "?").first))
+            let shown = try await Curl.program.run(["-s", "-b", jar, "\(base)api/status"]).json
+            let policy = try #require(shown["endpoints"]?[0]?["policy"])
+            let command = try await status(daemon)
+            for name in ["device", "serving", "servingSince", "stage", "withdrawn", "refused"] {
+                #expect(policy[name] == command[name], "\(name): \(policy)")
+            }
+            #expect(policy["servingSince"]?.string != nil && policy["refused"]?.string?.contains("ring beta") == true)
+            let text = try await Program.sluice("policy", "status", "--config", daemon.config)
+            #expect(text.output.contains("refused: it is for devices with ring beta"), "\(text)")
+        }
+    }
+
     @Test("a daemon of another store that names the same folder says whose it is, and ends")
     func sameFolder() async throws {
         try await withDevice("  trial: 0s") { daemon, _, server, scratch in

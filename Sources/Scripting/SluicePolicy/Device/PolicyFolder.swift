@@ -126,7 +126,8 @@ extension PolicyDevice.State {
         func number(_ version: Int?) -> JSON { version.map { JSON($0) } ?? .null }
         return [
             "form": 1, "serving": number(serving),
-            "servingSince": servingSince.map { JSON($0.description) } ?? .null, "trial": number(trial), "previous": number(previous),
+            "servingSince": servingSince.map { JSON($0.description) } ?? .null,
+            "trial": number(trial), "previous": number(previous),
             "settled": number(settled),
             "probation": JSON(isOnProbation), "trialSeconds": JSON(Int(trialTime.components.seconds)),
             "trialTally": trialTally.json, "probationSeconds": JSON(Int(probationTime.components.seconds)),

@@ -88,7 +88,7 @@ struct FleetPage: Sendable {
     }
 
     /// Returns a text as one line of HTML, with its end cut off where it is too long.
-    private static func escaped(_ text: String, most: Int = mostCharacters) -> String {
+    private static func escaped(_ text: String, most: Int = Self.mostCharacters) -> String {
         let line = PlainText.line(text)
         let cut = line.count > most ? String(line.prefix(most - 1)) + "…" : line
         var escaped = ""

@@ -127,7 +127,7 @@ enum InspectorPage {
     /// Returns the answer with the header fields that guard a page.
     ///
     /// - Parameter resources: the permitted resources; the inspector's own by default.
-    static func guarded(_ reply: LocalReply, resources: String = ownResources) -> LocalReply {
+    static func guarded(_ reply: LocalReply, resources: String = Self.ownResources) -> LocalReply {
         var reply = reply
         for (name, value) in [("Content-Security-Policy", resources)] + fields {
             if let name = HTTPField.Name(name) { reply.headers[name] = value }

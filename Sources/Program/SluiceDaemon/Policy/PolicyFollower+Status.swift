@@ -15,9 +15,9 @@ extension PolicyFollower {
             if isNew {
                 let (events, now) = (eventCount, SyncEnvironment.system.now())
                 do {
-                    let row = row(at: now)
-                    try await write(row, to: table)
-                    budget.note(row, at: now)
+                    let report = row(at: now)
+                    try await write(report, to: table)
+                    budget.note(report, at: now)
                     (told, failure) = ((.now, events), nil)
                 } catch {
                     // It is written once the store takes it again, and said once.

@@ -1,4 +1,4 @@
-package import SluiceCore
+internal import SluiceCore
 
 /// The claim of one daemon to the folder of its policy: a kernel lock on a file in it. Two daemons in one folder would
 /// overwrite each other's state. The lock ends with the process, even after a crash.

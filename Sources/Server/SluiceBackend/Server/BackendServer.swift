@@ -128,7 +128,7 @@ struct BackendResponder: HTTPResponder {
         } catch {
             return Self.response(backend.refuse(SluiceCore.SyncRequest(request.head), error))
         }
-        let page = pages.flatMap { $0.takes(request.head) ? $0 : nil }
+        let page = pages?.takes(request.head) == true ? pages : nil
         if page == nil, ChangeStream.isAsked(by: request.head) {
             switch await ChangeStream.begin(request.head, backend) {
             case .stream(let first, let stream): return streams.response(first, stream, context.channel)

@@ -186,7 +186,8 @@ var program: [Target] {
                     hummingbird, logging, nioCore, nioHTTP1, serviceLifecycle, tracing, unixSignals,
                 ],
                 resources: [
-                    "index.html", "inspector.css", "inspector.js", "dom.js", "views.js", "decisions.js", "icon.svg",
+                    "index.html", "inspector.css", "inspector.js", "dom.js", "views.js", "decisions.js", "policy.js",
+                    "icon.svg",
                 ].map { .embedInCode("Inspector/Page/\($0)") }),
             .executableTarget(
                 name: "SluiceCLI",
@@ -328,7 +329,7 @@ var suites: [Target] {
                 name: "SluiceDaemonTests",
                 dependencies: [
                     "RepositoryFiles", "SluiceBackend", "SluiceCore", "SluiceDaemon", "SluiceLua", "SluicePluginTools",
-                    "SluicePostgres", "SluiceSignOn", "SluiceTesting", coreMetrics, httpTypes, tracing,
+                    "SluicePolicy", "SluicePostgres", "SluiceSignOn", "SluiceTesting", coreMetrics, httpTypes, tracing,
                 ]),
             .testTarget(
                 name: "SluiceCLITests",

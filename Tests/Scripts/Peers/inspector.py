@@ -159,7 +159,7 @@ inspector: {{ port: 0 }}
     page.picture(PICTURES / "status.png")
 
     # Each view by its key.
-    views = ["status", "tables", "queue", "conflicts", "plugins", "timeline", "storage"]
+    views = ["status", "tables", "queue", "conflicts", "plugins", "timeline", "storage", "policy"]
     for number, view in enumerate(views, 1):
         page.key(str(number))
         page.until(f"document.querySelector('main').dataset.view === '{view}'", view)

@@ -52,6 +52,7 @@ import Testing
         ],
         "FleetTests.trial": ["policy.trial-decisions", "policy.grants"],
         "FleetTests.table": ["policy.table"],
+        "FleetTests.reports": ["policy.status-decisions", "policy.status-daily-bytes"],
         "TrafficTests.metered": ["traffic.metered", "traffic.metered-file", "traffic.metered-interval"],
         "TrafficTests.budget": ["traffic.daily-bytes"],
         "InspectorTests.access": ["inspector.port"],

@@ -73,10 +73,12 @@ struct PolicyDeviceTests {
         _ = pass(&device, 130..<140)
         _ = device.offered(try signed(release(3), signer), at: after(140))
         #expect(device.state.serving == 3 && device.state.needed == [1, 2, 3])
+        #expect(device.state.servingSince == after(140))
         #expect(pass(&device, 140..<141, serving: tally(9, errors: 9)).isEmpty, "too few calls prove nothing")
         let back = pass(&device, 141..<142, serving: tally(10, errors: 1))
         #expect(back == [.save, .serve(2), .report(.init(.withdrawn, 3, "1 of 10 calls failed"))])
-        #expect(device.state.stage == .probation)
+        #expect(device.state.stage == .probation && device.state.servingSince == after(141))
+        #expect(PolicyDevice.State(device.state.json) == device.state)
         let further = pass(&device, 142..<143, serving: tally(10, errors: 1))
         #expect(further == [.save, .serve(1), .report(.init(.withdrawn, 2, "1 of 10 calls failed"))])
         #expect(device.state.stage == .settled && device.state.needed == [1])
@@ -138,6 +140,22 @@ struct PolicyDeviceTests {
                 let (effects, taken) = next.offered(try signed(release(2), signer), at: time)
                 #expect(taken == nil && effects.count == 1)
             }
+        }
+    }
+
+    @Test("a folder is one daemon's: a second one is told whose it is") func claims() async throws {
+        try await withFolder { path in
+            let folder = try PolicyFolder(path)
+            var first: PolicyFolderClaim? = try folder.claim(process: 17)
+            #expect(first?.isIn(path) == true)
+            let error = #expect(throws: SluiceError.self) { _ = try folder.claim(process: 18) }
+            #expect(error?.code == .storeBusy && error?.message.contains("process id 17") == true)
+            #expect(error?.message.contains(path) == true && error?.message.contains("policy.folder") == true)
+            first = nil
+            let next = try folder.claim(process: 18)
+            #expect(next.isIn(path))
+            try FileManager.default.removeItem(atPath: "\(path)/daemon")
+            #expect(!next.isIn(path), "it was removed")
         }
     }
 

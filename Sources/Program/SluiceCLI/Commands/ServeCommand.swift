@@ -62,13 +62,14 @@ struct ServeCommand: AsyncParsableCommand {
         let (host, meters) = (backend.configuration.host, MeterRegistry())
         let text: @Sendable () -> String = { PrometheusText.of(meters) }
         let output = OutputLines()
-        let server = BackendServer(
+        var server = BackendServer(
             backend: backend, host: host, port: port, logger: logger,
             metrics: BackendMetrics(meters, text: backend.configuration.metrics ? text : nil)
         ) { port in
             let place = host.contains(":") ? "[\(host)]" : host
             output.write("listening on http://\(place):\(port)")
         }
+        server.pages = try FleetRoutes(backend, logger)?.pages
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [.init(service: server)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))

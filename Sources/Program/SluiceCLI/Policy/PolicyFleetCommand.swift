@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Sluice
 internal import SluiceDaemon
-internal import SluicePolicy
 
 /// The table in which devices report.
 struct FleetOptions: ParsableArguments {
@@ -21,7 +20,7 @@ struct FleetOptions: ParsableArguments {
         for try await row in client.table(table).records(TableQuery(table)) {
             if let row = PolicyReportRow(row) { rows.append(row) }
         }
-        return rows.sorted { $0.device < $1.device }
+        return rows
     }
 }
 
@@ -38,38 +37,10 @@ struct PolicyFleetCommand: OutcomeCommand {
         guard let limit = DurationText.duration(silent) else {
             throw CommandFailure.usage("--silent: \(silent) is no time such as 1d")
         }
-        let (devices, now) = (try await fleet.devices(), SyncEnvironment.system.now())
-        func isSilent(_ row: PolicyReportRow) -> Bool { row.reportedAt.map { $0.duration(to: now) > limit } ?? true }
+        let summary = FleetSummary(try await fleet.devices(), at: SyncEnvironment.system.now(), silentAfter: limit)
         let table = TextTable(
-            head: ["device", "labels", "serves", "stage", "calls", "errors", "withdrawn", "reported"],
-            rows: devices.map { row in
-                [
-                    row.device, row.labels, row.serving.map { "\(row.name) \($0)" } ?? "installed", row.stage,
-                    Plain.count(row.figures.calls), Plain.count(row.figures.errors),
-                    row.withdrawn.sorted { $0.key > $1.key }.first.map { "\($0.key): \($0.value)" } ?? "",
-                    (row.reportedAt.map(\.description) ?? "") + (isSilent(row) ? " silent" : ""),
-                ].map { Plain.line($0) }
-            })
-        let versions = Dictionary(grouping: devices, by: { $0.serving ?? 0 }).sorted { $0.key > $1.key }
-        let summary = versions.map { version, rows in
-            "\(Plain.count(rows.count, "device")) \(version == 0 ? "with the installed policy" : "with version \(version)")"
-        }
-        return Outcome(
-            json: [
-                "devices": JSON(
-                    devices.map { row -> JSON in
-                        [
-                            "device": JSON(row.device), "labels": JSON(row.labels), "name": JSON(row.name),
-                            "serving": row.serving.map { JSON($0) } ?? .null, "stage": JSON(row.stage),
-                            "newest": JSON(row.newest), "figures": row.figures.json,
-                            "withdrawn": JSON(
-                                members: row.withdrawn.sorted { $0.key < $1.key }
-                                    .map { (PropertyName(String($0.key)), JSON($0.value)) }),
-                            "reportedAt": row.reportedAt.map { JSON($0.description) } ?? .null,
-                            "silent": JSON(isSilent(row)),
-                        ]
-                    })
-            ],
-            text: table.lines() + summary)
+            head: FleetSummary.Device.columns,
+            rows: summary.devices.map { device in device.cells.map { Plain.line($0) } })
+        return Outcome(json: summary.json, text: table.lines() + summary.versions())
     }
 }

@@ -42,6 +42,7 @@ struct PolicyStatusCommand: OutcomeCommand {
             status["serving"]?.int == nil
                 ? "serves with the installed policy" : "serves with \(text("name")) \(text("serving"))",
         ]
+        if let since = status["servingSince"]?.string { lines.append("since \(since)") }
         switch text("stage") {
         case "trial": lines.append("version \(text("trial")) is on trial: \(text("trialFigures"))")
         case "probation": lines.append("on probation: \(text("probationFigures"))")
@@ -50,6 +51,7 @@ struct PolicyStatusCommand: OutcomeCommand {
         for (version, reason) in status["withdrawn"]?.members ?? [] {
             lines.append("withdrawn: version \(version.text): \(reason.string ?? "")")
         }
+        if let reason = status["refused"]?.string { lines.append("refused: \(reason)") }
         if let reason = status["unreachable"]?.string { lines.append("not fetched: \(reason)") }
         for event in (status["events"]?.elements ?? []).prefix(10) {
             let version = event["version"]?.int.map { " \($0)" } ?? ""

@@ -137,6 +137,14 @@ final class InspectorSessions: Sendable {
         }
     }
 
+    /// Begins a session for someone who has shown another secret, and returns the cookie's value.
+    func begin() -> String {
+        let secret = Self.secret()
+        let end = environment.steady().advanced(by: Self.sessionTime)
+        state.withLock { Self.add(Entry(secret: secret, end: end), to: &$0.sessions) }
+        return secret
+    }
+
     /// Whether a request comes from someone who is signed in.
     func admits(_ request: LocalRequest, cookie: String) -> Bool {
         let now = environment.steady()

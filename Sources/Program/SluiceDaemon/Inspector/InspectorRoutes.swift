@@ -82,15 +82,19 @@ enum InspectorPage {
     static func file(_ path: String) -> LocalReply? {
         switch path {
         case "": reply(PackageResources.index_html, "text/html; charset=utf-8")
-        case "inspector.css": reply(PackageResources.inspector_css, "text/css; charset=utf-8")
+        case "inspector.css": styles
         case "inspector.js": reply(PackageResources.inspector_js, "text/javascript; charset=utf-8")
         case "dom.js": reply(PackageResources.dom_js, "text/javascript; charset=utf-8")
         case "decisions.js": reply(PackageResources.decisions_js, "text/javascript; charset=utf-8")
+        case "policy.js": reply(PackageResources.policy_js, "text/javascript; charset=utf-8")
         case "views.js": reply(PackageResources.views_js, "text/javascript; charset=utf-8")
         case "icon.svg": reply(PackageResources.icon_svg, "image/svg+xml")
         default: nil
         }
     }
+
+    /// The style sheet.
+    static var styles: LocalReply { reply(PackageResources.inspector_css, "text/css; charset=utf-8") }
 
     private static func reply(_ bytes: [UInt8], _ type: String) -> LocalReply {
         LocalReply(.ok, headers: [.contentType: type], bytes: bytes)
@@ -110,19 +114,22 @@ enum InspectorPage {
 
     /// Forbids foreign resources, frames around the page, and copies of it on a disk.
     private static let fields: [(String, String)] = [
-        (
-            "Content-Security-Policy",
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        ),
         ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
         ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
         ("Cache-Control", "no-store"),
     ]
 
-    static func guarded(_ reply: LocalReply) -> LocalReply {
+    /// The permitted resources of the inspector's page.
+    private static let ownResources =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+    /// Returns the answer with the header fields that guard a page.
+    ///
+    /// - Parameter resources: the permitted resources; the inspector's own by default.
+    static func guarded(_ reply: LocalReply, resources: String = Self.ownResources) -> LocalReply {
         var reply = reply
-        for (name, value) in fields {
+        for (name, value) in [("Content-Security-Policy", resources)] + fields {
             if let name = HTTPField.Name(name) { reply.headers[name] = value }
         }
         return reply

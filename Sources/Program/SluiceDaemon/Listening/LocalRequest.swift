@@ -16,10 +16,17 @@ struct LocalRequest: Sendable {
 
     /// Returns the value of a query parameter in form encoding: a plus sign may be a blank.
     func parameter(_ name: String) -> String? {
-        for pair in (head.path ?? "").drop(while: { $0 != "?" }).dropFirst().split(separator: "&") {
+        Self.value(of: name, in: (head.path ?? "").drop(while: { $0 != "?" }).dropFirst())
+    }
+
+    /// Returns the value of a field of the form in the body.
+    func field(_ name: String) -> String? { Self.value(of: name, in: String(decoding: body.bytes, as: UTF8.self)[...]) }
+
+    private static func value(of name: String, in form: Substring) -> String? {
+        for pair in form.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.first.map({ Self.decoded($0) == name }) ?? false else { continue }
-            return parts.dropFirst().first.map(Self.decoded) ?? ""
+            guard parts.first.map({ decoded($0) == name }) ?? false else { continue }
+            return parts.dropFirst().first.map(decoded) ?? ""
         }
         return nil
     }

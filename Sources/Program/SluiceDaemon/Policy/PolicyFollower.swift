@@ -21,7 +21,7 @@ actor PolicyFollower {
     let counter: DecisionCounter
     /// The decisions of commands, which run in other processes.
     private var commands: NewDecisions
-    private let session: ClientSession
+    let session: ClientSession
     let logger: Logger
     let metrics: any MetricsFactory
     var device: PolicyDevice
@@ -38,6 +38,8 @@ actor PolicyFollower {
     var fetchesWhole = false
     /// The reason for which the state could not be saved; nil after a success.
     var unsaved: String?
+    /// The bytes that were reported today.
+    var budget: ReportBudget
     /// The reason for the last failed fetch; nil after a success.
     private var unreachable: String?
 
@@ -53,6 +55,7 @@ actor PolicyFollower {
         installed = try session.settings.plugins?.policy.map { try PluginPolicy(file: $0).plans } ?? []
         folder = try PolicyFolder(settings.folder)
         commands = NewDecisions(path: settings.commandLog.path)
+        budget = ReportBudget(settings.statusDailyBytes, file: "\(settings.folder)/reported.json")
         device = PolicyDevice(
             try folder.state(), try settings.deviceName(in: folder), try settings.trust(), settings.bounds)
         servingPlans = plugins.plans
@@ -62,6 +65,7 @@ actor PolicyFollower {
     var status: JSON {
         var json = PolicyReport.json(device.state, device.name)
         json["unreachable"] = unreachable.map { JSON($0) } ?? .null
+        json["refused"] = device.refusal.map { JSON($0.reason) } ?? .null
         json["events"] = JSON(
             events.map { at, event -> JSON in
                 [
@@ -167,44 +171,6 @@ actor PolicyFollower {
                 _ = save()
             }
         }
-    }
-
-    // MARK: Status
-
-    /// Writes the device's row of the fleet's table: after an event soon, else once in a while. It travels with the sync,
-    /// and a row that still waits is one operation however often it changes.
-    private func tell() async {
-        guard let table = settings.statusTable else { return }
-        var told: (at: ContinuousClock.Instant, events: Int)?
-        var failure: String?
-        while !Task.isCancelled {
-            let isNew = told.map { $0.events != eventCount || $0.at.duration(to: .now) >= settings.statusEvery } ?? true
-            if isNew {
-                let events = eventCount
-                do {
-                    try await write(
-                        PolicyReport.row(device.state, device.name, at: SyncEnvironment.system.now()), to: table)
-                    (told, failure) = ((.now, events), nil)
-                } catch {
-                    // It is written once the store takes it again, and said once.
-                    let reason = CommandText.reason(error)
-                    if reason != failure {
-                        logger.warning("the policy's status cannot be written to \(table): \(reason)")
-                    }
-                    failure = reason
-                }
-            }
-            guard (try? await Task.sleep(for: .seconds(2))) != nil else { return }
-        }
-    }
-
-    private func write(_ row: JSON, to table: String) async throws {
-        let context = session.context
-        // Only this device writes its row: after a reinstallation the one of before is in the way.
-        for held in try await context.queue.operations(.init(table: table)) where held.isHeldConflict {
-            try await context.queue.resolve(held.id, .client)
-        }
-        _ = try await context.table(table).upsert(row)
     }
 }
 

@@ -1,4 +1,5 @@
 package import Sluice
+package import SluiceLua
 package import SluicePolicy
 
 /// The state of a device's policy as JSON: for commands, and as the device's row in the fleet's table.
@@ -7,7 +8,9 @@ package enum PolicyReport {
     package static func json(_ state: PolicyDevice.State, _ name: PolicyDeviceName) -> JSON {
         var json: JSON = [
             "device": JSON(name.id), "name": state.past.name.map { JSON($0) } ?? .null,
-            "serving": number(state.serving), "stage": JSON(state.stage.rawValue), "trial": number(state.trial),
+            "serving": number(state.serving),
+            "servingSince": state.servingSince.map { JSON($0.description) } ?? .null,
+            "stage": JSON(state.stage.rawValue), "trial": number(state.trial),
             "newest": JSON(state.past.version), "trialFigures": state.trialTally.json,
             "probationFigures": state.probationTally.json,
         ]
@@ -16,63 +19,56 @@ package enum PolicyReport {
     }
 
     /// Returns the device's row: small, so that it costs the sync one operation and some hundred bytes.
-    package static func row(_ state: PolicyDevice.State, _ name: PolicyDeviceName, at now: Timestamp) -> JSON {
-        let figures = state.trial != nil ? state.trialTally : state.probationTally
-        return [
+    ///
+    /// - Parameters:
+    ///   - decisions: the newest decisions, the newest first; nil if none are reported, now or ever.
+    ///   - isShort: whether the bytes of the day are spent, so that only versions and the count of errors go; nil without
+    ///     a limit. The versions that the device has withdrawn go in any case, because a rollout stops by them.
+    package static func row(
+        _ state: PolicyDevice.State, _ name: PolicyDeviceName, at now: Timestamp, decisions: [PluginDecision]? = nil,
+        isShort: Bool? = nil
+    ) -> JSON {
+        let isWhole = isShort != true
+        let tally = state.trial != nil ? state.trialTally : state.probationTally
+        let counts: JSON = ["calls": JSON(tally.calls), "errors": JSON(tally.errors)]
+        let figures = isWhole ? tally.json : counts
+        var row: JSON = [
             "id": JSON(name.id), "name": state.past.name.map { JSON($0) } ?? .null, "serving": number(state.serving),
             "stage": JSON(state.stage.rawValue), "newest": JSON(state.past.version),
-            "figures": JSON(figures.json.description), "withdrawn": JSON(withdrawn(state).description),
+            "figures": JSON(figures.description),
+            "withdrawn": JSON(withdrawn(state, hasReasons: isWhole).description),
             "labels": JSON(
                 name.labels.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")),
             "reportedAt": JSON(now.description),
         ]
+        if let decisions {
+            let entries = JSON(decisions.map { entry($0) })
+            row["decisions"] = isWhole && !decisions.isEmpty ? JSON(entries.description) : JSON.null
+        }
+        if let isShort { row["short"] = JSON(isShort) }
+        return row
+    }
+
+    /// Returns a decision for the row: without inputs, answers and lines of the log, which may be large.
+    private static func entry(_ decision: PluginDecision) -> JSON {
+        var entry: JSON = [
+            "at": JSON(decision.at.description), "plugin": JSON(decision.plugin), "hook": JSON(decision.hook.rawValue),
+            "decision": JSON(decision.decision),
+        ]
+        entry["release"] = decision.release.map { JSON($0) }
+        entry["table"] = decision.table.map { JSON($0) }
+        entry["record"] = decision.recordID.map { JSON($0) }
+        entry["reason"] = (decision.reason ?? decision.failure?.message).map { JSON(String($0.prefix(200))) }
+        if decision.isShadow { entry["shadow"] = true }
+        return entry
     }
 
     private static func number(_ version: Int?) -> JSON { version.map { JSON($0) } ?? .null }
 
-    private static func withdrawn(_ state: PolicyDevice.State) -> JSON {
+    private static func withdrawn(_ state: PolicyDevice.State, hasReasons: Bool = true) -> JSON {
         JSON(
             members: state.past.withdrawn.sorted { $0.key < $1.key }.map {
-                (PropertyName(String($0.key)), JSON($0.value))
+                (PropertyName(String($0.key)), JSON(hasReasons ? $0.value : ""))
             })
     }
-}
-
-/// A device's row in the fleet's table.
-package struct PolicyReportRow: Sendable {
-    package let device: String
-    package let name: String
-    package let serving: Int?
-    package let stage: String
-    package let newest: Int
-    package let figures: PolicyTally
-    package let withdrawn: [Int: String]
-    package let labels: String
-    package let reportedAt: Timestamp?
-
-    /// Reads a row; nil if it has no id. Anything else that is missing is empty: the row comes from a device.
-    package init?(_ row: JSON) {
-        guard let device = row["id"]?.textID else { return nil }
-        self.device = device.text
-        name = row["name"]?.string ?? ""
-        serving = row["serving"]?.int.flatMap { Int(exactly: $0) }
-        stage = row["stage"]?.string ?? ""
-        newest = row["newest"]?.int.flatMap { Int(exactly: $0) } ?? 0
-        figures = PolicyTally((row["figures"]?.string).flatMap { try? JSON(parsing: $0) } ?? .object)
-        var withdrawn: [Int: String] = [:]
-        let list = (row["withdrawn"]?.string).flatMap { try? JSON(parsing: $0) }
-        for (version, reason) in list?.members ?? [] {
-            if let version = Int(version.text) { withdrawn[version] = reason.string ?? "" }
-        }
-        self.withdrawn = withdrawn
-        labels = row["labels"]?.string ?? ""
-        reportedAt = row["reportedAt"]?.string.flatMap { Timestamp($0) }
-    }
-
-    /// Whether the device has ever taken the version.
-    package func has(_ name: String, _ version: Int) -> Bool {
-        self.name == name && (newest == version || serving == version || withdrawn[version] != nil)
-    }
-
-    package func hasWithdrawn(_ version: Int) -> Bool { withdrawn[version] != nil }
 }

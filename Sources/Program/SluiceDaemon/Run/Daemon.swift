@@ -3,6 +3,7 @@ internal import Foundation
 public import Logging
 public import ServiceLifecycle
 internal import Sluice
+internal import SluicePolicy
 internal import UnixSignals
 
 /// The daemon: syncs the endpoints of a configuration file until the process is told to end.
@@ -30,6 +31,8 @@ public actor Daemon: Service {
     var isDraining = false
     private var isReloading = false
     private var holds: [String: Holding] = [:]
+    /// The claims to the policies' folders.
+    private var claims: [PolicyFolderClaim] = []
     private let ended: AsyncStream<any Error>
     private let end: AsyncStream<any Error>.Continuation
 
@@ -64,6 +67,7 @@ public actor Daemon: Service {
             holds[endpoint.store] = Holding(
                 try Self.hold(endpoint.store, of: endpoint.name, source, socket: plan.listening.control))
         }
+        for folder in plan.policyFolders { claims.append(try PolicyFolder(folder).claim(process: Int(getpid()))) }
         serving = Serving(plan)
     }
 
@@ -179,7 +183,7 @@ public actor Daemon: Service {
         // The endpoints that a reload replaced get their time to end too.
         await leaving?.stop()
         await serving.stop()
-        holds = [:]
+        (holds, claims) = ([:], [])
     }
 
     private var statusLine: String {
@@ -229,6 +233,7 @@ public actor Daemon: Service {
             if hasEnded { return changes }
             start(next)
             for store in holds.keys where !plan.stores.contains(store) { holds[store] = nil }
+            claims.removeAll { claim in !plan.policyFolders.contains { claim.isIn($0) } }
             refusal = nil
             meters.set("sluice.daemon.configuration.refused", 0)
             count(reload: "ok")
@@ -252,11 +257,15 @@ public actor Daemon: Service {
             || key.hasPrefix("tracing.") || key == "metrics.port" || key == "watch"
     }
 
-    /// Claims the stores that are not held yet, and those that lost their hold because its file was removed.
+    /// Claims the stores and the policies' folders that are not held yet, and those that lost their hold because its file
+    /// was removed.
     private func hold(_ plan: ServingPlan) throws {
         for endpoint in plan.endpoints where holds[endpoint.store]?.hold.isInPlace != true {
             holds[endpoint.store] = Holding(
                 try Self.hold(endpoint.store, of: endpoint.name, source, socket: serving.plan.listening.control))
+        }
+        for folder in plan.policyFolders where !claims.contains(where: { $0.isIn(folder) }) {
+            claims.append(try PolicyFolder(folder).claim(process: Int(getpid())))
         }
     }
 

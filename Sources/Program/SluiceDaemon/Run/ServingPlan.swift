@@ -41,6 +41,13 @@ package struct ServingPlan: Sendable {
                     .invalidArgument,
                     "the endpoints \(other.name) and \(name) have the same store; each needs one of its own")
             }
+            if let folder = client.plugins?.fleet?.folder,
+                let other = endpoints.first(where: { Self.isSame($0.client.plugins?.fleet?.folder, folder) })
+            {
+                throw SluiceError(
+                    .invalidArgument,
+                    "the endpoints \(other.name) and \(name) have the same policy.folder; each needs one of its own")
+            }
             try WritablePlace.check(SQLiteStore.resolved(store), for: "store")
             try SQLiteStore.check(path: store, encryption: try client.storeKey?.encryption())
             endpoints.append(
@@ -64,6 +71,13 @@ package struct ServingPlan: Sendable {
         _ = try SpanExport(values, logger: logger, metrics: MeterRegistry())
         for endpoint in endpoints { try await endpoint.client.check(logger) }
     }
+
+    private static func isSame(_ folder: String?, _ other: String) -> Bool {
+        folder.map { SQLiteStore.resolved($0) == SQLiteStore.resolved(other) } ?? false
+    }
+
+    /// The folders of the endpoints' policies from afar.
+    var policyFolders: [String] { endpoints.compactMap { $0.client.plugins?.fleet?.folder } }
 
     /// The stores, by path.
     var stores: [String] { endpoints.map(\.store) }

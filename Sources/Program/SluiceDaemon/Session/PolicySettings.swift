@@ -27,6 +27,10 @@ package struct PolicySettings: Sendable {
     /// The synced table for the device's row; nil for none.
     let statusTable: String?
     let statusEvery: Duration
+    /// The number of the newest decisions in the row.
+    let statusDecisions: Int
+    /// The bytes of a day's rows, after which they are short; nil for no limit.
+    let statusDailyBytes: Int?
     private let keys: [String]
     private let required: Int
     private let release: String?
@@ -96,6 +100,8 @@ package struct PolicySettings: Sendable {
         grants = try grantsFile.map { path throws(SluiceError) in try PluginGrants(file: path) }
         statusTable = values.text("policy.status-table")
         statusEvery = values.duration("policy.status-every")
+        statusDecisions = values.integer("policy.status-decisions")
+        statusDailyBytes = values.number("policy.status-daily-bytes")
     }
 
     /// The files whose change needs a new reading.

@@ -189,6 +189,10 @@ extension Setting {
         Setting("policy.grants", .path, "A file with the permissions that plugins of releases may have."),
         Setting("policy.status-table", .text, "The synced table in which this device has a row with its status."),
         Setting("policy.status-every", pauseOf(.seconds(1)), "How often that row is written without news.", or: "1h"),
+        Setting("policy.status-decisions", .integer(0...100), "How many of the newest decisions it has.", or: "0"),
+        Setting(
+            "policy.status-daily-bytes", .integer(1...1_000_000_000),
+            "After so many bytes of it a day, only version and errors go."),
     ]
 
     private static func pauseOf(_ least: Duration) -> SettingForm { .duration(least ... .seconds(31 * 86_400)) }

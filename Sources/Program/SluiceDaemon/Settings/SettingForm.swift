@@ -20,6 +20,9 @@ package enum SettingForm: Sendable, Hashable {
     /// Several texts; in the environment with commas between them.
     case list
 
+    /// The examples of a time. A table of many settings says them once, outside of itself.
+    static let times = " such as 500ms, 30s, 5m, 1h or 2d,"
+
     /// The allowed values, for people to read.
     package var allowed: String {
         switch self {
@@ -28,7 +31,7 @@ package enum SettingForm: Sendable, Hashable {
         case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .flag: "true or false"
         case .duration(let range):
-            "a time such as 500ms, 30s, 5m, 1h or 2d, from \(DurationText.text(range.lowerBound)) to "
+            "a time\(Self.times) from \(DurationText.text(range.lowerBound)) to "
                 + DurationText.text(range.upperBound)
         case .choice(let choices): choices.joined(separator: ", ")
         case .list: "a list of texts"

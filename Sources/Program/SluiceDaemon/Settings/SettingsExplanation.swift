@@ -116,7 +116,8 @@ package enum SettingsTable {
             Setting.all.filter { $0.scope == scope }.map { setting in
                 let value = setting.fallback.map { "`\($0)`" } ?? ""
                 let name = setting.isSecret ? "(`\(setting.variable)`)" : "`\(setting.key)`"
-                return "| \(name) | \(setting.form.allowed) | \(value) | \(setting.about) |"
+                let allowed = setting.form.allowed.replacing(SettingForm.times, with: "")
+                return "| \(name) | \(allowed) | \(value) | \(setting.about) |"
             }
         }
         return (["| key | value | default | |", "|---|---|---|---|"] + lines).joined(separator: "\n")

@@ -21,6 +21,8 @@ package struct PolicyDevice: Sendable {
     package struct State: Sendable, Hashable {
         /// The version that serves; nil for the installed policy.
         package var serving: Int?
+        /// The time at which it began to serve; nil if that is not known.
+        package var servingSince: Timestamp?
         /// The version on trial.
         package var trial: Int?
         /// The version to go back to in the probation; nil for the installed policy.
@@ -188,6 +190,7 @@ package struct PolicyDevice: Sendable {
     private mutating func serveTrial() -> [Effect] {
         guard let version = state.trial else { return [] }
         (state.previous, state.serving, state.trial) = (state.serving, version, nil)
+        state.servingSince = latest
         beginProbation()
         return [.save, .shadow(nil), .serve(version), .report(Event(.serving, version))]
     }
@@ -212,7 +215,7 @@ package struct PolicyDevice: Sendable {
     /// Serves with the version before one that cannot serve.
     private mutating func replaceServing(else version: Int) -> [Effect] {
         // The one before may still be on probation itself. It begins again, and falls back to the last settled version.
-        state.serving = state.isOnProbation ? state.previous : nil
+        (state.serving, state.servingSince) = (state.isOnProbation ? state.previous : nil, latest)
         if state.settled == version { state.settled = nil }
         if state.serving == state.settled {
             (state.isOnProbation, state.previous) = (false, nil)

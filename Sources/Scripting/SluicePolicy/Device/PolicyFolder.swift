@@ -71,6 +71,14 @@ package struct PolicyFolder: Sendable {
         return id
     }
 
+    /// Claims the folder for this process until the claim is released.
+    ///
+    /// - Throws: ``SluiceError`` of code `storeBusy` if another daemon has it; of `invalidArgument` if its file cannot be
+    ///   written.
+    package func claim(process: Int) throws(SluiceError) -> PolicyFolderClaim {
+        try PolicyFolderClaim(of: path, process: process)
+    }
+
     private static func name(_ version: Int) -> String { "release-\(version).json" }
 
     /// Saves the content of a release.
@@ -117,7 +125,9 @@ extension PolicyDevice.State {
     package var json: JSON {
         func number(_ version: Int?) -> JSON { version.map { JSON($0) } ?? .null }
         return [
-            "form": 1, "serving": number(serving), "trial": number(trial), "previous": number(previous),
+            "form": 1, "serving": number(serving),
+            "servingSince": servingSince.map { JSON($0.description) } ?? .null,
+            "trial": number(trial), "previous": number(previous),
             "settled": number(settled),
             "probation": JSON(isOnProbation), "trialSeconds": JSON(Int(trialTime.components.seconds)),
             "trialTally": trialTally.json, "probationSeconds": JSON(Int(probationTime.components.seconds)),
@@ -143,6 +153,7 @@ extension PolicyDevice.State {
         func number(_ name: PropertyName) -> Int? { json[name]?.int.map { Int($0) } }
         (serving, trial, previous) = (number("serving"), number("trial"), number("previous"))
         settled = number("settled")
+        servingSince = json["servingSince"]?.string.flatMap { Timestamp($0) }
         isOnProbation = probation
         trialTime = .seconds(json["trialSeconds"]?.int ?? 0)
         probationTime = .seconds(json["probationSeconds"]?.int ?? 0)

@@ -66,6 +66,8 @@ public struct BackendConfiguration: Sendable, Hashable {
     public var host = "127.0.0.1"
     /// Whether `sluice serve` answers `GET /metrics`.
     public var metrics = false
+    /// The page of the devices that report to a table; nil for none. Only `sluice serve` serves it.
+    public var fleet: Fleet?
     /// The trusted proxies. Their headers give the clients' scheme, host and path for the links in answers.
     public var proxies = AddressRange.loopback
 

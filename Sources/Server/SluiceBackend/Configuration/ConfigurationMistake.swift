@@ -68,6 +68,7 @@ extension BackendConfiguration {
             throw ConfigurationMistake(reason: "auth has a secret, or a file with keys")
         }
         try checkLoad()
+        try checkFleet()
     }
 }
 

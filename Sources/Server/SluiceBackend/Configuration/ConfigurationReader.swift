@@ -11,7 +11,7 @@ struct ConfigurationReader {
         let root = try file.root().named("the configuration")
         let members = try root.members([
             "database", "replica", "auth", "tables", "requestIdsExpire", "odata", "plugins", "secrets", "rateLimit",
-            "limits", "proxies", "host", "metrics",
+            "limits", "proxies", "host", "metrics", "fleet",
         ])
         guard let database = members["database"] else {
             throw root.refusal("the key database is missing, such as database: sqlite:backend.db")
@@ -39,6 +39,7 @@ struct ConfigurationReader {
         if let limits = members["limits"] { configuration.limits = try self.limits(limits) }
         if let host = members["host"] { configuration.host = try host.text() }
         if let metrics = members["metrics"] { configuration.metrics = try metrics.flag() }
+        if let fleet = members["fleet"] { configuration.fleet = try self.fleet(fleet) }
         if let proxies = members["proxies"] { configuration.proxies = try ranges(proxies) }
         let entries = try tables.entries()
         guard !entries.isEmpty else { throw tables.refusal("tables is a mapping of names to their rules") }

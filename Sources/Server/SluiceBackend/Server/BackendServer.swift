@@ -17,6 +17,8 @@ public struct BackendServer: Service {
     private let logger: Logger
     private let metrics: BackendMetrics
     private let onListening: @Sendable (Int) async -> Void
+    /// The pages for the operator; nil for none.
+    package var pages: OperatorPages?
 
     /// Creates a listener.
     ///
@@ -53,7 +55,8 @@ public struct BackendServer: Service {
             readiness: Readiness(backend.served.database), streams: streams, metrics: metrics.text)
         let limits = backend.configuration.limits
         let application = Application(
-            responder: BackendResponder(backend: backend, streams: streams, status: status, meters: meters),
+            responder: BackendResponder(
+                backend: backend, streams: streams, status: status, meters: meters, pages: pages),
             server: ConnectionLimits(limits).server,
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port),
@@ -104,6 +107,7 @@ struct BackendResponder: HTTPResponder {
     let streams: OpenStreams
     let status: StatusRoutes
     let meters: BackendMeters
+    let pages: OperatorPages?
 
     func respond(to request: Hummingbird.Request, context: BackendContext) async throws -> Hummingbird.Response {
         if let answer = await status.reply(to: request.head) { return Self.response(answer) }
@@ -124,7 +128,8 @@ struct BackendResponder: HTTPResponder {
         } catch {
             return Self.response(backend.refuse(SluiceCore.SyncRequest(request.head), error))
         }
-        if ChangeStream.isAsked(by: request.head) {
+        let page = pages?.takes(request.head) == true ? pages : nil
+        if page == nil, ChangeStream.isAsked(by: request.head) {
             switch await ChangeStream.begin(request.head, backend) {
             case .stream(let first, let stream): return streams.response(first, stream, context.channel)
             case .refusal(let answer): return Self.response(answer)
@@ -132,13 +137,17 @@ struct BackendResponder: HTTPResponder {
         }
         var request = request
         var answer: SluiceCore.SyncResponse
-        let most = backend.configuration.limits.bodyBytes
+        let most = page == nil ? backend.configuration.limits.bodyBytes : OperatorPages.mostBytes
         do {
             let body = try await request.collectBody(upTo: most)
             let (head, bytes) = try UnpackedBody.read(body, of: request.head, upTo: most)
-            answer = await backend.respond(
-                to: SluiceCore.SyncRequest(head, body: MessageBody(bytes: bytes)), by: allowance)
-            if ![.get, .head].contains(request.method) { answer.head.headerFields.append(UnpackedBody.offer) }
+            let whole = SluiceCore.SyncRequest(head, body: MessageBody(bytes: bytes))
+            if let page {
+                answer = await page.reply(to: whole)
+            } else {
+                answer = await backend.respond(to: whole, by: allowance)
+                if ![.get, .head].contains(request.method) { answer.head.headerFields.append(UnpackedBody.offer) }
+            }
         } catch let refusal as Refusal {
             answer = backend.refuse(SluiceCore.SyncRequest(request.head), refusal)
         } catch is NIOTooManyBytesError {

@@ -17,6 +17,7 @@ import Testing
             rateLimit: { requests: 20, burst: 100, addressHeader: X-Forwarded-For, clients: 500 }
             host: "::"
             metrics: on
+            fleet: { table: t, tokenFile: operator.token, silentAfter: 15m }
             proxies: [10.0.0.0/8, "fd00::1"]
             limits: { body: 1048576, page: 2097152, head: 16384, headerFields: 50, connections: 2000, idle: 20s, request: 1h, answer: PT30S }
             """)
@@ -26,6 +27,9 @@ import Testing
                 == .init(requestsPerSecond: 20, burst: 100, addressHeader: "X-Forwarded-For", clients: 500))
         var limits = BackendConfiguration.Limits()
         #expect(configuration.host == "::" && configuration.metrics)
+        #expect(
+            configuration.fleet
+                == .init(table: "t", tokenFile: "/srv/operator.token", silentAfter: .seconds(900)))
         #expect(configuration.proxies.map(\.description) == ["10.0.0.0/8", "fd00::1"])
         limits.bodyBytes = 1 << 20
         limits.pageBytes = 2 << 20
@@ -45,6 +49,7 @@ import Testing
         let configuration = try read("requestIdsExpire: 1h")
         #expect(configuration.rateLimit == nil)
         #expect(configuration.limits == .init())
+        #expect(configuration.fleet == nil)
         #expect(try read("rateLimit:").rateLimit == nil)
     }
 
@@ -62,6 +67,9 @@ import Testing
             ("limits: { idle: 2d }", "backend.yaml:2:9: ", "idle of limits is 1 second to 1 day"),
             ("limits: { idle: 20 }", "backend.yaml:2:17: ", "such as 30d"),
             ("limits: { connections: 0 }", "backend.yaml:2:9: ", "connections of limits"),
+            ("fleet: { table: t }", "backend.yaml:2:8: ", "fleet has a tokenFile"),
+            ("fleet: { tokenFile: x }", "backend.yaml:2:8: ", "the table policy_status, which is not configured"),
+            ("fleet: { table: t, tokenFile: x, silentAfter: 0s }", "backend.yaml:2:47: ", "such as 30d"),
             ("auth: { issuer: me }", "backend.yaml:2:7: ", "or jwks"),
         ])
     func mistakes(text: String, place: String, reason: String) {

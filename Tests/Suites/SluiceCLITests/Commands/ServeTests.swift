@@ -155,6 +155,46 @@ import Testing
         }
     }
 
+    @Test("the operator has a page of the fleet by the token of a file; without the setting there is none")
+    func fleet() async throws {
+        try await withScratch { scratch in
+            let tables = "database: \"sqlite::memory:\"\ntables: { policy_status: {} }\n"
+            let config = try scratch.write("backend.yaml", "\(tables)fleet: { tokenFile: operator.token }\n")
+            try scratch.write("operator.token", "short\n")
+            let refused = try await Program.sluice("serve", "--config", config)
+            #expect(refused.status == 2 && refused.errors.contains("16 characters"), "\(refused.errors)")
+            #expect(!refused.errors.contains("short\n"))
+            try scratch.write("operator.token", "operator-token-0001\n")
+            let server = try await ServeProcess(scratch, config: config)
+            let curl = Curl(base: [server.endpoint])
+            let row = #"{"id":"d1","serving":3,"stage":"settled","newest":3,"reportedAt":"2020-01-01T00:00:00Z"}"#
+            #expect(try await curl("POST", "/tables/policy_status", row).status == 201)
+            #expect(try await curl("GET", "/fleet.json").status == 401)
+            let right = "Authorization: Bearer operator-token-0001"
+            let document = try await curl("GET", "/fleet.json?x=1", nil, right)
+            let listed = try await Program.sluice("policy", "fleet", "--endpoint", server.endpoint, "--json").json
+            #expect(document.body["devices"] == listed["devices"], "\(listed)")
+            #expect(listed["devices"]?[0]?["state"] == "silent")
+            let address = "\(server.endpoint)/fleet"
+            let signIn = try await Curl.program.run(["-si", "-d", "token=operator-token-0001", address])
+            let line = try #require(
+                signIn.output.split(whereSeparator: \.isNewline).first { $0.lowercased().hasPrefix("set-cookie") })
+            #expect(line.contains("HttpOnly; SameSite=Strict") && !line.contains("Secure"))
+            let cookie = line.split(separator: ":", maxSplits: 1)[1].split(separator: ";")[0]
+            let page = try await Curl.program.run(["-s", "-H", "Cookie:\(cookie)", address])
+            #expect(page.output.contains("1 silent") && page.output.contains("1 device with version 3"), "\(page)")
+            let large = String(repeating: "x", count: 9_000)
+            #expect(try await curl("POST", "/fleet", large).status == 413)
+            #expect(try await server.stop() == 0)
+
+            let without = try await ServeProcess(scratch, config: try scratch.write("backend.yaml", tables))
+            let none = Curl(base: [without.endpoint])
+            #expect(try await none("GET", "/fleet", nil, right).status == 404)
+            #expect(try await none("GET", "/fleet.json", nil, right).status == 404)
+            #expect(try await without.stop() == 0)
+        }
+    }
+
     @Test("changed plugins serve without a restart; with a mistake, or around another table, those from before do")
     func reloadsPlugins() async throws {
         try await withScratch { scratch in

@@ -193,6 +193,73 @@ import Testing
         }
     }
 
+    @Test("the newest decisions are in the status; once the bytes of the day are spent, versions and errors alone are")
+    func reports() async throws {
+        try await withDevice("  trial: 0s\n  status-decisions: 2\n  status-daily-bytes: 8000") {
+            daemon, _, server, scratch in
+            try await until("version 1 serves") { try await status(daemon)["serving"] == 1 }
+            for _ in 0..<3 { #expect(try await insert(#"{"text":""}"#, daemon) == 2) }
+            func row() async throws -> JSON? {
+                try await Program.sluice("policy", "fleet", "--endpoint", server.endpoint, "--json").json["devices"]?[0]
+            }
+            try await until("the fleet's table has the decisions") {
+                let row = try await row()
+                let first = row?["decisions"]?[0]
+                return row?["decisions"]?.count == 2 && row?["short"] == false && first?["decision"] == "reject"
+                    && first?["plugin"] == "rules" && first?["reason"] == "a note needs a text"
+            }
+            try await until("it is short") {
+                let row = try await row()
+                return row?["short"] == true && row?["decisions"]?.count == 0 && row?["serving"] == 1
+            }
+            let file = try String(contentsOfFile: scratch.file("policy/reported.json"), encoding: .utf8)
+            let spent = try JSON(parsing: file)
+            #expect(spent["bytes"]?.int ?? 0 > 7_000, "a restart keeps to it: \(spent)")
+        }
+    }
+
+    @Test("the inspector has the same of the policy as the command: what serves, since when, and what was refused")
+    func inspected() async throws {
+        try await withDevice("  trial: 0s\ninspector: { port: 0 }") { daemon, _, _, scratch in
+            try await until("version 1 serves") { try await status(daemon)["serving"] == 1 }
+            try await publish(2, fails: false, scratch, "--label", "ring=beta")
+            try await until("version 2 is refused") { try await status(daemon)["refused"]?.string != nil }
+            let address = try await Program.sluice("inspector", "--config", daemon.config).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            let jar = scratch.file("cookies")
+            #expect(try await Curl.program.run(["-s", "-c", jar, address]).status == 0)
+            let base = String(try #require(address.split(separator: "?").first))
+            let shown = try await Curl.program.run(["-s", "-b", jar, "\(base)api/status"]).json
+            let policy = try #require(shown["endpoints"]?[0]?["policy"])
+            let command = try await status(daemon)
+            for name in ["device", "serving", "servingSince", "stage", "withdrawn", "refused"] {
+                #expect(policy[name] == command[name], "\(name): \(policy)")
+            }
+            #expect(policy["servingSince"]?.string != nil && policy["refused"]?.string?.contains("ring beta") == true)
+            let text = try await Program.sluice("policy", "status", "--config", daemon.config)
+            #expect(text.output.contains("refused: it is for devices with ring beta"), "\(text)")
+        }
+    }
+
+    @Test("a daemon of another store that names the same folder says whose it is, and ends")
+    func sameFolder() async throws {
+        try await withDevice("  trial: 0s") { daemon, _, server, scratch in
+            let text = try String(contentsOfFile: daemon.config, encoding: .utf8)
+            let other = try scratch.write("other.yaml", text.replacing("store: local.db", with: "store: other.db"))
+            let second = try await Program.sluice("daemon", "--config", other)
+            #expect(second.status != 0 && second.errors.contains("process id \(daemon.pid)"), "\(second)")
+            #expect(second.errors.contains("each daemon needs a policy.folder of its own"), "\(second)")
+            try await until("the first one goes on") { try await status(daemon)["serving"] == 1 }
+            #expect(try await daemon.ctl("reload").status == 0)
+            let one = "endpoint: \(server.endpoint)\nstore: local.db\n"
+            let endpoints = ["a", "b"].map { "  \($0): { endpoint: \"\(server.endpoint)\", store: \($0).db }\n" }
+            let both = try scratch.write(
+                "both.yaml", text.replacing(one, with: "endpoints:\n\(endpoints.joined())"))
+            let check = try await Program.sluice("config", "check", "--config", both)
+            #expect(check.status == 2 && check.errors.contains("have the same policy.folder"), "\(check)")
+        }
+    }
+
     @Test("a publisher signs twice, tells two versions apart, and widens one in steps")
     func publishes() async throws {
         try await withScratch { scratch in

@@ -39,6 +39,7 @@ import Testing
                 try await curl("GET", "/inspector/api/status", nil, right, "Sec-Fetch-Site: same-site").status == 403)
             #expect(try await curl("GET", "/inspector/../daemon.yaml", nil, right).status == 404)
             #expect(try await curl("GET", "/inspector/nothing.js", nil, right).status == 404)
+            #expect(try await curl("GET", "/inspector/policy.js", nil, right).status == 200)
             let head = try await Curl.program.run(["-si", "\(base)/inspector/", "-H", right]).output.lowercased()
             #expect(head.contains("content-security-policy: default-src 'none'; script-src 'self'"))
             #expect(head.contains("cache-control: no-store") && !head.contains("unsafe-inline"))

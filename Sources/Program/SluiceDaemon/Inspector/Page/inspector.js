@@ -2,11 +2,12 @@
 import { chosen, dialog, focus, get, h, say, state } from "./dom.js";
 import { figures, queue, status, tables, timeline } from "./views.js";
 import { conflicts, plugins } from "./decisions.js";
+import { policy } from "./policy.js";
 
 const views = [
   ["status", "Status", status, true], ["tables", "Tables", tables, false], ["queue", "Queue", queue, true],
   ["conflicts", "Conflicts", conflicts, false], ["plugins", "Plugins", plugins, false],
-  ["timeline", "Timeline", timeline, true], ["storage", "Storage", figures, true],
+  ["timeline", "Timeline", timeline, true], ["storage", "Storage", figures, true], ["policy", "Policy", policy, true],
 ];
 const main = document.getElementById("main");
 const links = views.map(([name, title], index) =>
@@ -76,7 +77,7 @@ addEventListener("keydown", (event) => {
     const index = stops.indexOf(document.activeElement) + (event.key === "j" ? 1 : -1);
     stops[Math.max(0, Math.min(stops.length - 1, index))]?.focus();
   } else if (event.key === "?") {
-    dialog("Keys", h("p", {}, "1 to 7: the views. j and k: the next and the one before. r: draw anew. ?: this."), []);
+    dialog("Keys", h("p", {}, "1 to 8: the views. j and k: the next and the one before. r: draw anew. ?: this."), []);
   } else return;
   event.preventDefault();
 });

@@ -22,6 +22,9 @@ local function has_room(...)
   return true
 end
 
+-- Whether the side has another number than the base.
+local function changed(side, base, field) return number(side:get(field)) ~= number(base:get(field)) end
+
 -- The merged value of a counter; nil and the reason where there is none.
 local function added(c, field, bounds)
   -- What was counted here may be in the server's number already: then adding it would count it twice, and leaving it
@@ -54,15 +57,18 @@ local function on_conflict(c, ctx)
 
   local rules = {}
   if ctx.config.others ~= "next" then rules.default = ctx.config.others end
-  -- Only counters that both sides changed: what one side counted alone is that side's number.
-  for _, field in ipairs(c.both_changed) do
-    local bounds = ctx.config.counters[field]
-    if bounds then
+  -- Only counters that both sides changed: what one side counted alone is that side's number. Both may have counted on by
+  -- the same amount.
+  local equal = {}
+  for field, bounds in pairs(ctx.config.counters) do
+    if c.base and changed(c.client, c.base, field) and changed(c.server, c.base, field) then
       local sum, why = added(c, field, bounds)
       if not sum then return decide.ask { reason = why } end
-      rules[field] = function() return sum end
+      local rule = function() return sum end
+      if c.client:get(field) == c.server:get(field) then equal[field] = rule else rules[field] = rule end
     end
   end
+  rules.equal = equal
   return c:merge(rules)
 end
 

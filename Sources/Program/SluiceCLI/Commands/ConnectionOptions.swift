@@ -47,6 +47,14 @@ struct ConnectionOptions: ParsableArguments {
 
     @Flag(help: "Print exactly one JSON document.")
     var json = false
+
+    /// The given flags that say more than the server, the store and its key.
+    var ownFlags: [String] {
+        [
+            ("--dialect", dialect), ("--token-file", tokenFile), ("--user", user),
+            ("--application-key-file", applicationKeyFile), ("--plugins", plugins), ("--secrets", secrets),
+        ].compactMap { $1 == nil ? nil : $0 }
+    }
 }
 
 /// The options for opening an encrypted store.
@@ -79,6 +87,14 @@ struct PushOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("How many requests are under way at once, 1 to 64.", valueName: "count"))
     var concurrency: Int?
+
+    /// The given flags.
+    var flags: [String] {
+        [
+            ("--conflicts", conflicts), ("--batch", batch.map { "\($0)" }),
+            ("--concurrency", concurrency.map { "\($0)" }),
+        ].compactMap { $1 == nil ? nil : $0 }
+    }
 }
 
 extension ClientSettings {

@@ -119,4 +119,7 @@ struct ReconcileCommand: OutcomeCommand {
 struct RemovalOptions: ParsableArguments {
     @Flag(help: "Remove rows even if they are most of the table's: the server meant it.")
     var allowMassRemoval = false
+
+    /// The given flags.
+    var flags: [String] { allowMassRemoval ? ["--allow-mass-removal"] : [] }
 }

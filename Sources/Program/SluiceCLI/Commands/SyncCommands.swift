@@ -19,7 +19,8 @@ struct SyncCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         let settings = try ClientSettings(connection, push: push)
-        if tables.isEmpty, let outcome = try await DaemonReport.sync(settings) { return outcome }
+        let flags = connection.ownFlags + push.flags + removals.flags
+        if tables.isEmpty, let outcome = try await DaemonReport.sync(settings, without: flags) { return outcome }
         let queries =
             tables.isEmpty
             ? settings.pulls : tables.map { .init(TableQuery($0), named: ClientSettings.queryName) }
@@ -70,7 +71,8 @@ struct PushCommand: OutcomeCommand {
 
     func outcome() async throws -> Outcome {
         let settings = try ClientSettings(connection, push: push)
-        if let outcome = try await DaemonReport.sync(settings) { return outcome }
+        let flags = connection.ownFlags + push.flags
+        if let outcome = try await DaemonReport.sync(settings, without: flags) { return outcome }
         return try await ClientSession.run(settings, usesNetwork: true, asksPlugins: true) { session in
             let result = try await SyncReport.push(in: session.context)
             var outcome = Outcome(json: result.json, text: [SyncReport.text(result)])

@@ -59,7 +59,11 @@ enum DaemonReport {
     }
 
     /// Asks the daemon that holds the store to sync: both would wait for each other. Nil if there is none.
-    static func sync(_ settings: ClientSettings) async throws -> Outcome? {
+    ///
+    /// - Parameter flags: the flags that were given to the command and have no effect in the daemon.
+    /// - Throws: ``CommandFailure`` for such a flag, or for another server than the daemon's.
+    static func sync(_ settings: ClientSettings, without flags: [String]) async throws -> Outcome? {
+        try await checkHolder(settings, flags)
         guard let store = settings.store, let (holder, answer) = try await ControlClient.sync(store: store) else {
             return nil
         }
@@ -68,6 +72,27 @@ enum DaemonReport {
         outcome.json["daemon"] = JSON(holder.process)
         return outcome
     }
+
+    private static func checkHolder(_ settings: ClientSettings, _ flags: [String]) async throws {
+        guard let store = settings.store, let holder = StoreHold.holder(of: store), let socket = holder.socket else {
+            return
+        }
+        let advice = "change that, or stop the daemon"
+        if let flag = flags.first {
+            throw CommandFailure.usage(
+                "the store is held by \(holder.description): it syncs by its own settings, and \(flag) has no effect; \(advice)"
+            )
+        }
+        guard let wanted = settings.endpoint else { return }
+        let status = try await ControlClient(socket: socket).ask("status", method: "GET")
+        let endpoint = status["endpoints"]?.elements?.first { $0["name"]?.string == holder.endpoint }
+        guard let own = endpoint?["endpoint"]?.string, identity(own) != identity(wanted) else { return }
+        throw CommandFailure.usage(
+            "the store is held by \(holder.description): it syncs with \(Plain.line(own)), not with \(Plain.line(wanted)); \(advice)"
+        )
+    }
+
+    private static func identity(_ address: String) -> String { (try? Endpoint(address).identity) ?? address }
 
     /// Reports requested runs. Their failures end the command as they would without a daemon.
     static func runs(_ json: JSON) -> Outcome {

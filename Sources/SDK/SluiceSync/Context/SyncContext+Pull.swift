@@ -34,11 +34,13 @@ extension SyncContext {
         let push = try await pushIfNeeded(before: SyncRun.Pull(query: query, name: queryName))
         let owner = queryName.map { self.owner(of: query.table, named: $0, client) }
         let meter = meter(SyncProgress(step: .pulling, table: query.table), progress)
+        let stored: (@Sendable (Int, Int?) -> Void)? =
+            if let meter { { rows, total in meter.stored(rows, of: total) } } else { nil }
         var result = try await exclusively { [options, board] store in
             try checkShared(query.table)
             let driver = PullDriver(
                 client: client, store: store, options: options, query: query, owner: owner,
-                allowsRemovals: allowsMassRemoval, progress: meter.map { meter in { meter.stored($0, of: $1) } })
+                allowsRemovals: allowsMassRemoval, progress: stored)
             return try await board.during(.pulling, { _ in .reached }) {
                 var driver = driver
                 return try await Metering.$meter.withValue(meter) { try await driver.run() }

@@ -24,10 +24,12 @@ public struct Conflict: Sendable {
     public let status: Int
     /// Whether the server's record is gone or marked as deleted.
     public let isDeletedOnServer: Bool
+    /// Whether the server has the same change already, made by another: see ``ConflictHandler/decidesEqualEdits``.
+    public let isEqualEdit: Bool
 
     package init(
         operation: TableOperation, client: JSON?, server: JSON?, base: JSON?, maybeApplied: Bool, status: Int,
-        isDeletedOnServer: Bool
+        isDeletedOnServer: Bool, isEqualEdit: Bool = false
     ) {
         table = operation.table
         recordID = operation.recordID
@@ -38,6 +40,7 @@ public struct Conflict: Sendable {
         self.maybeApplied = maybeApplied
         self.status = status
         self.isDeletedOnServer = isDeletedOnServer
+        self.isEqualEdit = isEqualEdit
     }
 }
 
@@ -125,10 +128,20 @@ extension Conflict {
 /// }
 /// ```
 public protocol ConflictHandler: Sendable {
+    /// Whether the handler is asked too where the server refuses an update that was sent once, and has all of its values
+    /// by another's change: for a counter that two devices have counted on by the same amount. Such an update counts as
+    /// done otherwise, and where the handler answers ``ConflictDecision/next``. Default false.
+    var decidesEqualEdits: Bool { get }
+
     /// Decides one conflict.
     ///
     /// - Throws: any error; the operation is then held with the error as its reason, and nothing is lost.
     func decide(_ conflict: Conflict) async throws -> ConflictDecision
+}
+
+extension ConflictHandler {
+    /// False: an equal edit counts as done.
+    public var decidesEqualEdits: Bool { false }
 }
 
 /// The treatment of a conflict that no handler decides.

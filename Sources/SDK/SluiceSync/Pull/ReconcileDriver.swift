@@ -164,7 +164,7 @@ struct ReconcileDriver: Sendable {
         return outcome
     }
 
-    /// Releases rows that a second read misses too, and saves the cursor.
+    /// Releases rows that a second read misses too and that the server does not show by their ids, and saves the cursor.
     ///
     /// - Parameters:
     ///   - versions: the rows' versions when the reconcile began.
@@ -177,6 +177,9 @@ struct ReconcileDriver: Sendable {
         if !ids.isEmpty {
             let outcome = try await fetch(ids)
             gone = ids.filter { !outcome.found.contains($0) }
+            let unlisted = try await exchange.unlisted(gone)
+            gone.removeAll(where: unlisted.contains)
+            cursor.recheckLater(unlisted.sorted())
             if isListed, gone.count < ids.count { cursor.gapAt = environment.now() }
         }
         let (table, held, mark, removals) = (table, cursor, mark, removals)

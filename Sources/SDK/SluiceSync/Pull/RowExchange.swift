@@ -11,6 +11,8 @@ struct RowExchange: Sendable {
 
     /// The maximum number of reads of rows that change here during each read.
     private static let mostRounds = 10
+    /// The longest time that an index is taken to lag behind a changed row.
+    private static let indexLag = Duration.seconds(86_400)
 
     /// An answer to a list.
     struct Answer {
@@ -182,6 +184,34 @@ struct RowExchange: Sendable {
         return total
     }
 
+    /// Returns the rows that lists leave out although the server shows them by their ids and they belong to the query: an
+    /// index lags behind them. After a day an index is believed, because servers may hide rows from lists for good.
+    ///
+    /// - Throws: ``SluiceError`` of a failure that may pass. A server that does not answer by id has none of them.
+    func unlisted(_ ids: [RecordID]) async throws -> Set<RecordID> {
+        let (table, columns) = (requests.query.table, client.dialect.pushColumns)
+        let evaluator = try? TableQuery.Evaluator(TableQuery(table, filter: requests.query.filter), schema: nil)
+        var unlisted: Set<RecordID> = []
+        for id in ids {
+            try Task.checkCancellation()
+            var request = client.dialect.lookup(table: table, id: id, endpoint: client.endpoint)
+            request.context.source = .pull
+            do {
+                let response = try await client.send(request)
+                guard let record = try client.dialect.record(in: response, for: request.context),
+                    columns.id(record)?.isSame(as: id) ?? false, !columns.isDeleted(record),
+                    evaluator?.matches(record) ?? true
+                else { continue }
+                let time = record[client.dialect.columns.updatedAt]?.string.flatMap { Timestamp($0) }
+                if let time, time.duration(to: options.environment.now()) > Self.indexLag { continue }
+                unlisted.insert(id)
+            } catch let error as SluiceError where error.showsNoRow {
+                continue
+            }
+        }
+        return unlisted
+    }
+
     /// Requests the first of the ids.
     ///
     /// - Parameters:
@@ -223,4 +253,10 @@ struct RowExchange: Sendable {
         outcome.found = Set(ids.filter { came.contains($0.caseless) })
         return outcome
     }
+}
+
+extension SluiceError {
+    /// Whether the answer to a request by an id shows no row: there is none, it is hidden, or the server has no such
+    /// route.
+    fileprivate var showsNoRow: Bool { !isEndOfPush && (!mayPass || status == 500) }
 }

@@ -297,7 +297,13 @@ struct OperationSession: Sendable {
         switch verdict {
         case .done(let record):
             return record.map { apply(item, $0) } ?? commit(.applied(item, server: nil), then: .done)
-        case .found(let record, let sent): return commit(.found(item, server: record, sent: sent), then: .done)
+        case .found(let record, let sent):
+            guard !isReadBack, let conflict = item.equalEdit(record, answer), rounds < Self.maximumRounds else {
+                return commit(.found(item, server: record, sent: sent), then: .done)
+            }
+            rounds += 1
+            state = .deciding(item, conflict)
+            return .decide(conflict)
         case .earlierRevisionDone(let record, let sent):
             rounds += 1
             return rounds > Self.maximumRounds
@@ -375,6 +381,9 @@ struct OperationSession: Sendable {
             lastMerge = nil
         }
         switch decision {
+        case .next where conflict.isEqualEdit, .server where conflict.isEqualEdit, .discard where conflict.isEqualEdit:
+            guard let server = conflict.server else { return hold(item, .parked, conflict) }
+            return commit(.found(item, server: server, sent: item.operation.sentAsIs), then: .done)
         case .defer: return hold(item, .pending, conflict)
         case .ask, .next: return hold(item, .parked, conflict)
         case .abort:

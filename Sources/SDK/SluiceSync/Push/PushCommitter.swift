@@ -106,6 +106,9 @@ struct PushCommitter {
             try apply(operation, item, server: server, by: Confirmation(current: server), store, queue)
         case .gone(let item):
             guard let operation = try current(item, queue) else { return .done }
+            if operation.kind != .delete {
+                try queue.audit(operation, AuditEntry.unseen, local: item.local, at: environment.now())
+            }
             try apply(operation, item, server: nil, by: Confirmation(current: nil), store, queue)
             try UnansweredSend.leave(after: operation, known: item.base, columns: columns, in: store)
         case .rebased(let item, let server, let sent):

@@ -207,3 +207,19 @@ extension PushItem {
         return made
     }
 }
+
+extension PushItem {
+    /// Returns the conflict of an update that the server refuses at its only send, and whose values it has by another's
+    /// change; nil for other answers.
+    ///
+    /// A server that remembers requests would have answered a repeat by a proxy from memory. Of others it is not known.
+    func equalEdit(_ record: JSON, _ answer: PushAnswer) -> Conflict? {
+        guard answer.status == 409 || answer.status == 412, operation.kind == .update, !operation.isUncertain,
+            operation.attempts <= 1, operation.sent.count <= 1
+        else { return nil }
+        return Conflict(
+            operation: operation, client: local, server: record, base: base,
+            maybeApplied: !answer.remembersRequests, status: answer.status, isDeletedOnServer: false,
+            isEqualEdit: true)
+    }
+}

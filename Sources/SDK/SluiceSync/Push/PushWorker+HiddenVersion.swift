@@ -3,10 +3,14 @@ internal import SluiceWire
 
 /// Versions that the server names in the `ETag` field of a record by its id, and not in its lists.
 extension PushWorker {
-    /// Whether the server may have a version of the record that its lists do not show.
+    /// Whether the server may have a version of the record that its lists do not show, or that another wire knew by
+    /// another name: no send of the change had this one as its condition.
     func mayHideVersion(_ item: PushItem) -> Bool {
-        guard item.operation.sent.isEmpty || !item.operation.isUncertain, let base = item.base else { return false }
-        return base[columns.version]?.string == nil && partialLists.hasVersions(item.operation.table) != false
+        guard let base = item.base, base[columns.version]?.string == nil,
+            partialLists.hasVersions(item.operation.table) != false
+        else { return false }
+        return item.operation.sent.isEmpty || !item.operation.isUncertain
+            || !columns.foreign(in: base, local: item.local, beside: nil).isEmpty
     }
 
     /// Gives a change that was made on a record without a version the one that the server has in the `ETag` field of the
@@ -41,7 +45,10 @@ extension PushWorker {
             let isMoved = times.count == 2 && times[0] != times[1] || columns.isDeleted(record)
             return isMoved ? .answer(item, .madeOnAnother(record)) : try await grounded(item, on: record)
         }
-        if columns.isSame(record, as: base) { return try await grounded(item, on: record) }
+        // Another wire's properties are no change of the record.
+        let foreign = columns.foreign(in: base, local: item.local, beside: record)
+        let base = base.without(foreign)
+        if columns.isSame(record.without(foreign), as: base) { return try await grounded(item, on: record) }
         guard !columns.isDeleted(record), let listed = try await listed(item), columns.isSame(listed, as: base) else {
             return .answer(item, .madeOnAnother(record))
         }

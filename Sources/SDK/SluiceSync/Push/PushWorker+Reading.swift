@@ -4,7 +4,8 @@ internal import SluiceWire
 extension PushWorker {
     /// Reads the operation's record by its id, from the list: the by-id route may hide a deleted one.
     ///
-    /// - Parameter isRaw: whether the record is wanted as listed. Otherwise what the list leaves out is read by the id.
+    /// - Parameter isRaw: whether the record is wanted as listed. Otherwise what the list leaves out is read by the id,
+    ///   the whole record too: an index of the server's may lag behind its rows.
     /// - Returns: the record, nil if there is none, and the plugins that made or rewrote an answer.
     func readBack(_ item: PushItem, isRaw: Bool = false) async throws -> (record: JSON?, answeredBy: [String]) {
         let (table, id) = (item.operation.table, item.operation.recordID)
@@ -34,14 +35,7 @@ extension PushWorker {
                     // Not every server answers by id.
                 }
             }
-            record = record.without(options.localOnly.columns[table])
-            guard StoreRules.isShallow(record, RecordRules.maximumDepth) else {
-                throw SluiceError(
-                    .brokenProtocol,
-                    "the server's record nests deeper than \(RecordRules.maximumDepth) levels, and no operation could "
-                        + "keep it", table: table, recordID: id)
-            }
-            return (record, answeredBy)
+            return (try keepable(record, of: item), answeredBy)
         }
         guard page.rows.isEmpty else {
             if let other = page.rows.first(where: isInOtherCase) {
@@ -54,7 +48,34 @@ extension PushWorker {
                 .brokenProtocol, "the server ignores the filter on the id, so the record cannot be read back",
                 table: table, recordID: id)
         }
-        return (nil, answeredBy)
+        let unlisted = isRaw ? nil : try await unlisted(item)
+        return (try unlisted.map { try keepable($0.record, of: item) }, answeredBy + (unlisted?.answeredBy ?? []))
+    }
+
+    /// Returns the record that the list leaves out and the by-id route shows; nil if that has none either.
+    private func unlisted(_ item: PushItem) async throws -> (record: JSON, answeredBy: [String])? {
+        let (table, id, requestedAt) = (item.operation.table, item.operation.recordID, options.environment.now())
+        do {
+            let found = try await lookup(table, id)
+            guard let record = found.record, columns.id(record)?.isSame(as: id) ?? false else { return nil }
+            if try await isReplaced(record[columns.version]?.string, of: item, requestedAt) { throw lag(of: item) }
+            return (record, found.answeredBy)
+        } catch let error as SluiceError where !error.isEndOfPush && !error.mayPass {
+            // Not every server answers by id.
+            return nil
+        }
+    }
+
+    /// Returns the server's record without local-only columns.
+    private func keepable(_ record: JSON, of item: PushItem) throws(SluiceError) -> JSON {
+        let record = record.without(options.localOnly.columns[item.operation.table])
+        guard StoreRules.isShallow(record, RecordRules.maximumDepth) else {
+            throw SluiceError(
+                .brokenProtocol,
+                "the server's record nests deeper than \(RecordRules.maximumDepth) levels, and no operation could "
+                    + "keep it", table: item.operation.table, recordID: item.operation.recordID)
+        }
+        return record
     }
 
     /// Whether the version is known to be replaced. Then it comes from a copy that lags, which proves nothing about the

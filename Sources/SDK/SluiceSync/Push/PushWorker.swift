@@ -91,10 +91,11 @@ final class PushWorker: Sendable {
     }
 
     private func decide(_ conflict: Conflict) async throws -> ConflictDecision {
-        for handler in options.conflictHandlers {
+        for handler in options.conflictHandlers where !conflict.isEqualEdit || handler.decidesEqualEdits {
             let decision = try await handler.decide(conflict)
             if decision != .next { return decision }
         }
+        if conflict.isEqualEdit { return .next }
         switch options.conflictPolicy {
         case .hold: return .ask
         case .serverWins: return .server

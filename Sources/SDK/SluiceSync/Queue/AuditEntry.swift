@@ -8,9 +8,9 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
     public let at: Timestamp
     /// The action: `discard`, `undo`, `edit`, `change to …`, `purge`, `import`, `take over` or `migration`; `server
     /// wins`, `merge` and `delete` where the decision of a conflict gave something up; `deleted before it was sent`
-    /// where a delete took the place of an edit; `not kept by the server: …` where the
-    /// answer to a change lacks properties that it has set; `answered by …` where a plugin made the final answer, or another of
-    /// the server's answers.
+    /// where a delete took the place of an edit; `not kept by the server: …` where the answer to a change lacks properties that
+    /// it has set; `done, and no longer shown` where the server has confirmed a change and does not show the record since;
+    /// `answered by …` where a plugin made the final answer, or another of the server's answers.
     public let what: String
     /// The operation before the action.
     public let operation: TableOperation
@@ -19,6 +19,8 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
 
     /// The action on an edit that a delete has replaced.
     package static let folded = "deleted before it was sent"
+    /// The action on a confirmed change of a record that the server hides or has lost since.
+    static let unseen = "done, and no longer shown"
     /// The action on a change of which the server has dropped properties, before their names.
     static let dropped = "not kept by the server: "
 

@@ -27,7 +27,8 @@ struct HooksReader {
     private func hook(_ kind: HookKind, _ place: JSONPlace) throws(SluiceError) -> HookDeclaration {
         let order = ["match", "band", "before", "after", "priority", "on_error"]
         // Both hooks of a codec are for all of its fields, and no order is between codecs.
-        let members = try place.members((kind.chain == nil || kind.isCodec ? [] : order) + ["limits"])
+        let own = kind == .onConflict ? ["equal_edits"] : []
+        let members = try place.members((kind.chain == nil || kind.isCodec ? [] : order) + own + ["limits"])
         var hook = HookDeclaration(kind, of: plugin)
         if let match = members["match"] { hook.match = try Match(match, allowed: kind.conditions) }
         if let band = members["band"] {
@@ -41,6 +42,7 @@ struct HooksReader {
             let name = try onError.choice(of: kind.errorPolicies.map(\.rawValue))
             hook.onError = HookErrorPolicy(rawValue: name) ?? hook.onError
         }
+        hook.takesEqualEdits = try members["equal_edits"]?.flag() ?? false
         if let limits = members["limits"] { hook.budget = try budget(kind, limits) }
         return hook
     }
@@ -87,6 +89,8 @@ public struct HookDeclaration: Sendable, Hashable {
     public var placement: Placement
     /// The effect of a failure.
     public var onError: HookErrorPolicy
+    /// Whether `on_conflict` is asked about a change that the server has from another already.
+    public var takesEqualEdits = false
     /// The limits of a call.
     public var budget: HookBudget
 

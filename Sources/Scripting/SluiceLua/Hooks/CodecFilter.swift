@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import SluiceCore
 
 /// The codecs of all plugins, as the link of the chain below the plugins and the application's filters beside them.

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import SluiceCore
 
 /// The part of a query that concerns the fields of codecs: the constants that a filter compares with them.

@@ -83,7 +83,8 @@ public struct PluginPlan: Sendable {
             placement.name = name
             hooks[kind] = HookPlan(
                 kind: kind, placement: placement, match: declaration.match.bound(to: deployment.labels),
-                onError: declaration.onError, budget: declaration.budget)
+                onError: declaration.onError, budget: declaration.budget,
+                takesEqualEdits: declaration.takesEqualEdits)
         }
     }
 }
@@ -169,6 +170,8 @@ public struct HookPlan: Sendable, Hashable {
     public var onError: HookErrorPolicy
     /// The limits of a call.
     public var budget: HookBudget
+    /// Whether `on_conflict` is asked about a change that the server has from another already.
+    var takesEqualEdits = false
 
     /// Whether the hook is for the request or record.
     func matches(_ subject: MatchSubject) -> Bool { match.matches(subject) && only.matches(subject) }

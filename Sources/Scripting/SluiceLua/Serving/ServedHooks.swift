@@ -17,9 +17,11 @@ struct ServedFilter: RequestFilter {
 struct ServedConflictHandler: ConflictHandler {
     let plugins: Plugins
 
+    var decidesEqualEdits: Bool { plugins.current.conflict.contains { $0.hook.takesEqualEdits } }
+
     func decide(_ conflict: Conflict) async throws -> ConflictDecision {
         try await plugins.serving { set in
-            for plugin in set.conflict {
+            for plugin in set.conflict where !conflict.isEqualEdit || plugin.hook.takesEqualEdits {
                 let check = set.check(conflict.table, of: plugin)
                 let handler = LuaConflictHandler(caller: plugin.caller, hook: plugin.hook, check: check)
                 let decision = try await handler.decide(conflict)

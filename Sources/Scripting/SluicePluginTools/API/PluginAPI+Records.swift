@@ -88,7 +88,7 @@ extension PluginAPI {
             method(
                 "merge", [("rules", "table<string, sluice.FieldRule|table<string, sluice.FieldRule>>")],
                 "sluice.Decision",
-                "Merges field by field: what one side changed is that side's, and a rule decides what both did. `default` is the rule for fields without one; those in the table `always` are followed where one side alone changed a field, too."
+                "Merges field by field: what one side changed is that side's, and a rule decides what both did. `default` is the rule for fields without one; those in the table `always` are followed where one side alone changed a field, too, and those in the table `equal` where both made the same change."
             ),
             method(
                 "default_policy", [], "sluice.Decision", "Leaves it to the next handler, then to the configured policy."

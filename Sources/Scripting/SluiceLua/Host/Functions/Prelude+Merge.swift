@@ -131,9 +131,11 @@ extension Prelude {
           if type(rules) ~= "table" then error("c:merge takes a table of rules", 3) end
           -- A field may be called so too: its rule is no table.
           local always = type(rules.always) == "table" and rules.always or {}
+          local equal = type(rules.equal) == "table" and rules.equal or {}
           for field, rule in pairs(rules) do
-            if rule ~= always then check_rule(field, rule) end
+            if rule ~= always and rule ~= equal then check_rule(field, rule) end
           end
+          for field, rule in pairs(equal) do check_rule(field, rule) end
           for field, rule in pairs(always) do
             check_rule(field, rule)
             if rules[field] then
@@ -165,6 +167,12 @@ extension Prelude {
           end
           for field, rule in pairs(always) do
             if changes[field] == 1 and not fields[field] and not three_way[rule] then
+              local why = take(field, rule)
+              if why then return decide.ask { reason = why } end
+            end
+          end
+          for field, rule in pairs(equal) do
+            if changes[field] == 2 and not fields[field] then
               local why = take(field, rule)
               if why then return decide.ask { reason = why } end
             end

@@ -49,6 +49,17 @@ local function added(c, field, bounds)
   return sum
 end
 
+-- Whether both sides made the same change and no other.
+local function is_same(c)
+  if #c.both_changed > 0 or #c.client_changed ~= #c.server_changed then return false end
+  local theirs = {}
+  for _, field in ipairs(c.server_changed) do theirs[field] = true end
+  for _, field in ipairs(c.client_changed) do
+    if not theirs[field] then return false end
+  end
+  return true
+end
+
 local function on_conflict(c, ctx)
   if not c.client or not c.server or c.deleted then
     return decide.next { reason = "one side deleted the record" }
@@ -58,10 +69,10 @@ local function on_conflict(c, ctx)
   local rules = {}
   if ctx.config.others ~= "next" then rules.default = ctx.config.others end
   -- Only counters that both sides changed: what one side counted alone is that side's number. Both may have counted on by
-  -- the same amount.
-  local equal = {}
+  -- the same amount: where nothing else differs, the engine knows whether these are two countings.
+  local equal, counts = {}, c.base and (c.equal_edit or not is_same(c))
   for field, bounds in pairs(ctx.config.counters) do
-    if c.base and changed(c.client, c.base, field) and changed(c.server, c.base, field) then
+    if counts and changed(c.client, c.base, field) and changed(c.server, c.base, field) then
       local sum, why = added(c, field, bounds)
       if not sum then return decide.ask { reason = why } end
       local rule = function() return sum end

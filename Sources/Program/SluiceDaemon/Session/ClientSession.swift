@@ -128,6 +128,7 @@ package struct ClientSession: Sendable {
                 dialect: settings.dialect)
             (options.batchSize, options.concurrency) = (settings.batch, settings.concurrency)
             options.localOnly = settings.localOnly
+            options.pull.countsRows = true
             if let logger = additions.logger { options.logger = logger }
             for warning in settings.warnings { options.logger.warning("\(warning)") }
             options.scheduleHooks = additions.scheduleHooks

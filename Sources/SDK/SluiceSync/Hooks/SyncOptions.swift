@@ -105,8 +105,8 @@ public struct PullOptions: Sendable, Hashable {
     /// nil.
     public var reconcileEvery: Int?
     /// Whether the first page of a pull that is watched asks the server for the number of rows. A server that fails at
-    /// that is asked again without. Default true.
-    public var countsRows = true
+    /// that is asked again without. Default false.
+    public var countsRows = false
 
     /// The defaults.
     public init() {}

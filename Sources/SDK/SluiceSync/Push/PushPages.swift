@@ -143,6 +143,7 @@ extension PushWorker {
             in: state?.base ?? state?.mirror ?? local, local: local, beside: state?.mirror)
         var item = PushItem(
             operation: operation, local: local?.without(foreign), base: state?.base?.without(foreign))
+        item.foreign = foreign
         item.forms = forms.known(in: table)
         item.known = state?.mirror?[columns.version]
         item.isYoung = isYoung(state?.base)

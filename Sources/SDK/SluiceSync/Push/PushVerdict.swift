@@ -127,9 +127,8 @@ enum PushVerdict: Sendable, Hashable {
             case .delete where item.isYoung && (status == 412 || status == 409):
                 return .later(.preconditionFailed, uncertain: true)
             case .delete: return .gone
-            // Done, and hidden from the user by the change or deleted since; or in no copy yet.
-            case .update where status == 204 && columns.takesNoContent:
-                return item.isYoung ? .later(.brokenProtocol, uncertain: true) : .gone
+            // Done, and hidden from the user by the change or deleted since; or in no copy yet, and a later pull brings it.
+            case .update where status == 204 && columns.takesNoContent: return .gone
             case .update: return .conflict(server: nil, isDeleted: true)
             // Refused as existing, but missing: the server's answers contradict each other.
             case .insert, .undelete:

@@ -10,7 +10,7 @@ extension PushWorker {
             partialLists.hasVersions(item.operation.table) != false
         else { return false }
         return item.operation.sent.isEmpty || !item.operation.isUncertain
-            || !columns.foreign(in: base, local: item.local, beside: nil).isEmpty
+            || !item.foreign.isEmpty
     }
 
     /// Gives a change that was made on a record without a version the one that the server has in the `ETag` field of the
@@ -46,9 +46,7 @@ extension PushWorker {
             return isMoved ? .answer(item, .madeOnAnother(record)) : try await grounded(item, on: record)
         }
         // Another wire's properties are no change of the record.
-        let foreign = columns.foreign(in: base, local: item.local, beside: record)
-        let base = base.without(foreign)
-        if columns.isSame(record.without(foreign), as: base) { return try await grounded(item, on: record) }
+        if columns.isSame(record.without(item.foreign), as: base) { return try await grounded(item, on: record) }
         guard !columns.isDeleted(record), let listed = try await listed(item), columns.isSame(listed, as: base) else {
             return .answer(item, .madeOnAnother(record))
         }

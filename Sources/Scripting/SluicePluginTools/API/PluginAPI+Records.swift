@@ -82,6 +82,10 @@ extension PluginAPI {
             field("deleted", "boolean", "Whether the server's record is gone or marked as deleted."),
             field("newer", "string", "The side that was changed last: `client` or `server`."),
             field("maybe_applied", "boolean", "Whether an earlier send may have taken effect."),
+            field(
+                "equal_edit", "boolean",
+                "Whether the server has the same change by another: only hooks with `equal_edits` in the manifest are asked."
+            ),
             field("client_changed", "string[]", "The fields that differ between client and base."),
             field("server_changed", "string[]", "The fields that differ between server and base."),
             field("both_changed", "string[]", "The fields that both changed, to different values."),

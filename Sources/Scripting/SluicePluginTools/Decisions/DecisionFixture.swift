@@ -60,7 +60,8 @@ enum DecisionFixture {
             return kept(
                 document,
                 [
-                    "table", "id", "kind", "status", "attempt", "operation", "queued_at", "maybe_applied", "deleted",
+                    "table", "id", "kind", "status", "attempt", "operation", "queued_at", "maybe_applied", "equal_edit",
+                    "deleted",
                     "client", "server", "base",
                 ])
         case .afterPullPage:

@@ -122,7 +122,8 @@ struct GivenReader {
 
     func conflict(_ place: JSONPlace) throws(SluiceError) -> Conflict {
         let members = try place.members([
-            "table", "id", "kind", "status", "attempt", "operation", "queued_at", "maybe_applied", "deleted", "client",
+            "table", "id", "kind", "status", "attempt", "operation", "queued_at", "maybe_applied", "equal_edit",
+            "deleted", "client",
             "server", "base",
         ])
         var sides: [JSON?] = []
@@ -137,7 +138,8 @@ struct GivenReader {
             operation: operation, client: sides[0], server: sides[1], base: sides[2],
             maybeApplied: try members["maybe_applied"]?.flag() ?? false,
             status: try members["status"]?.integer(in: 0...599) ?? 412,
-            isDeletedOnServer: try members["deleted"]?.flag() ?? (sides[1] == nil || isMarked))
+            isDeletedOnServer: try members["deleted"]?.flag() ?? (sides[1] == nil || isMarked),
+            isEqualEdit: try members["equal_edit"]?.flag() ?? false)
     }
 
     /// Reads a failure and its document for the script. Values in the fixture take precedence over derived ones.

@@ -40,7 +40,8 @@ package struct ConflictDocument: Sendable {
             ("kind", JSON(operation.kind.rawValue)), ("status", JSON(conflict.status)),
             ("attempt", JSON(operation.attempts)), ("operation", JSON(operation.id)),
             ("queued_at", JSON(operation.createdAt.description)), ("deleted", JSON(conflict.isDeletedOnServer)),
-            ("maybe_applied", JSON(conflict.maybeApplied)), ("newer", JSON(newer)),
+            ("maybe_applied", JSON(conflict.maybeApplied)), ("equal_edit", JSON(conflict.isEqualEdit)),
+            ("newer", JSON(newer)),
             ("client_changed", list(changes(of: conflict.client))),
             ("server_changed", list(changes(of: conflict.server))), ("both_changed", list(bothChanged)),
         ])

@@ -14,7 +14,7 @@ struct ProgressTests {
     func pull(_ kind: StoreKind) async throws {
         let server = ModelServer()
         server.seed("todos", (0..<25).map { ["id": JSON("r\($0)")] })
-        let device = try await Device(kind, server: server, pageSize: 10)
+        let device = try await Device(kind, server: server, pageSize: 10, adjust: { $0.pull.countsRows = true })
         let told = Recorder<SyncProgress>()
         try await device.context.pull(TableQuery("todos")) { told.add($0) }
         #expect(told.all.map(\.rows) == [10, 20, 25])
@@ -25,13 +25,15 @@ struct ProgressTests {
 
     @Test("a server that fails at a count is asked again without, and an unwatched pull asks for none")
     func uncounted() async throws {
+        var counting = SyncOptions()
+        counting.pull.countsRows = true
         let rows = #"[{"id":"a","version":"1","updatedAt":"2026-01-01T00:00:00.000Z"}]"#
         for refusal in [400, 500, 501] {
             let transport = ScriptedTransport([.json(refusal, "{}"), .json(200, rows), .json(200, "[]")])
             let client = SluiceClient(
                 endpoint: try Endpoint("https://example.com"), dialect: .azureV2, transport: transport,
                 options: ClientOptions(retry: .never))
-            let context = try await SyncContext(client: client, store: MemoryStore())
+            let context = try await SyncContext(client: client, store: MemoryStore(), options: counting)
             let told = Recorder<SyncProgress>()
             try await context.pull(TableQuery("todos")) { told.add($0) }
             #expect(told.all.map(\.rows) == [1] && told.all.first?.total == nil)
@@ -41,7 +43,7 @@ struct ProgressTests {
         let transport = ScriptedTransport([.json(200, rows), .json(200, "[]")])
         let client = SluiceClient(
             endpoint: try Endpoint("https://example.com"), dialect: .azureV2, transport: transport)
-        try await SyncContext(client: client, store: MemoryStore()).pull(TableQuery("todos"))
+        try await SyncContext(client: client, store: MemoryStore(), options: counting).pull(TableQuery("todos"))
         #expect(transport.requests.allSatisfy { $0.head.path?.contains("inlinecount") == false })
     }
 

@@ -69,7 +69,7 @@ struct OperationSessionTests {
             (insert, 409, server, "found"), (insert, 409, theirs, "decide"), (insert, 409, nil, "readBack"),
             (insert, 409, tombstone, "decided client"), (insert, 404, nil, "kept parked notFound"),
             (update, 200, server, "applied record"), (update, 200, tombstone, "decide deleted"),
-            (update, 404, nil, "readBack"), (update, 412, server, "found"), (update, 412, theirs, "decide"),
+            (update, 404, nil, "readBack"), (update, 412, server, "decide"), (update, 412, theirs, "decide"),
             (update, 412, nil, "readBack"), (update, 409, nil, "readBack"),
             (delete, 204, nil, "applied nothing"), (delete, 200, tombstone, "applied nothing"),
             (delete, 404, nil, "readBack"), (delete, 410, nil, "readBack"), (delete, 412, tombstone, "applied nothing"),

@@ -82,9 +82,10 @@ extension SimulatedDevice {
         if service?.has(.emptiesOldLinks) ?? false, parts.server.hasRestarted { return }
         // The service reports deletions made before the first page of a read only for rows that the query has held.
         let isTold = service == nil || parts.setting.tracksChanges
-        // After its restart the device requests the existing rows; a row of another query stays until that query is
-        // pulled.
-        let kept = service != nil && parts.server.hasRestarted ? heldByOthers(than: name, of: query.table) : []
+        // After its restart the device requests the existing rows, and deltas of v2 give no reason: a row of another query
+        // stays until that query is pulled.
+        let isKept = service.map { parts.server.hasRestarted || $0.version == .v2 } ?? false
+        let kept = isKept ? heldByOthers(than: name, of: query.table) : []
         // After two failed requests for rows without a time, the engine may assume that the server does not know them.
         let mayMissUntimed = failedQuestions > failures + 1
         let rows = parts.server.rows(query.table).filter { row in

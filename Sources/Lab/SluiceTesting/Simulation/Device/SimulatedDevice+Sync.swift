@@ -84,7 +84,7 @@ extension SimulatedDevice {
         let isTold = service == nil || parts.setting.tracksChanges
         // After its restart the device requests the existing rows, and deltas of v2 give no reason: a row of another query
         // stays until that query is pulled.
-        let isKept = service.map { parts.server.hasRestarted || $0.version == .v2 } ?? false
+        let isKept = service.map { parts.server.hasRestarted || !$0.givesReasons } ?? false
         let kept = isKept ? heldByOthers(than: name, of: query.table) : []
         // After two failed requests for rows without a time, the engine may assume that the server does not know them.
         let mayMissUntimed = failedQuestions > failures + 1

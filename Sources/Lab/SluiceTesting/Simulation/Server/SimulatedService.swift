@@ -8,6 +8,8 @@ struct SimulatedService: Sendable {
     static let sets = ["items", "notes"]
 
     let version: ODataVersion
+    /// Whether a delta says why a row is no more in it: deleted, or changed.
+    var givesReasons: Bool { version == .v4 }
     let traits: Set<ServiceTrait>
     private let fields: SimulatedFields
     private let digits: Int

@@ -94,6 +94,18 @@ struct LyingServiceTests {
         #expect(try await context.table("Orders").lookup(id: "abc")?["Text"] == "mine")
     }
 
+    @Test("a change that is confirmed by 204, and whose row is shown no more, is done and in the audit")
+    func hiddenByTheChange() async throws {
+        let (context, fixture) = try await device([.json(204, ""), Self.page(), .json(404, "{}")])
+        try await context.table("Orders").update(["id": "a", "Done": true])
+        let result = try await context.push()
+        #expect(result.applied == 1 && result.conflicts == 0)
+        #expect(fixture.sent.allSatisfy { !$0.hasPrefix("POST") }, "no second row")
+        #expect(try await context.table("Orders").lookup(id: "a") == nil)
+        let audit = try await context.store.read { try $0.records(matching: TableQuery("sluice_audit")) }
+        #expect(audit.map { $0["what"] } == ["done, and no longer shown"], "\(audit)")
+    }
+
     @Test("a login page is named, at whatever request it comes")
     func loginPage() async throws {
         let login = ScriptedTransport.Step.json(200, "<!DOCTYPE html><html><body>Log in</body></html>")

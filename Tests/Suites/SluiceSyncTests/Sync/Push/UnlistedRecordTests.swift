@@ -1,0 +1,165 @@
+import HTTPTypes
+import SluiceCore
+import SluiceTestSupport
+import Testing
+
+@testable import SluiceBase
+@testable import SluiceSync
+@testable import SluiceTesting
+@testable import SluiceWire
+
+@Suite("Records that lists leave out and the server shows by their ids")
+struct UnlistedRecordTests {
+    /// A device with `a` and `b` pulled, whose server leaves `a` out of its lists from now on.
+    private func device(_ dialect: Dialect, policy: ConflictPolicy = .hold) async throws -> Device {
+        let device = try await Device(.memory, policy: policy, dialect: dialect)
+        device.server.seed("todos", [["id": "a", "n": 1], ["id": "b", "n": 1]])
+        try await device.todos.pull(named: "all")
+        hide(device)
+        return device
+    }
+
+    private func hide(_ device: Device) {
+        device.server.onRequest { request in
+            guard request.context.action == .read else { return .none }
+            var query = try? ModelCall(request).query()
+            query?.includesCount = false
+            guard let query, let evaluator = try? TableQuery.Evaluator(query, schema: nil) else { return .none }
+            let rows = device.server.rows("todos").values.filter { $0["id"] != "a" && evaluator.matches($0) }
+            let sorted = rows.sorted { ($0["id"]?.string ?? "") < ($1["id"]?.string ?? "") }
+            return .answer(.model(200, JSON(Array(sorted.dropFirst(query.skip).prefix(query.top ?? 50)))))
+        }
+    }
+
+    @Test("a reconcile keeps a row that changed lately, and asks again", arguments: [Dialect.azureV1, .azureV2])
+    func kept(_ dialect: Dialect) async throws {
+        let device = try await device(dialect)
+        let found = try await device.context.reconcile(TableQuery("todos"), named: "all")
+        #expect(found.removed == 0)
+        #expect(try await device.local("a")?["n"] == 1)
+        device.server.clearLog()
+        try await device.todos.pull(named: "all")
+        #expect(device.server.requests.contains { $0.context.action == .lookup }, "each pull asks for it")
+        device.server.onRequest(nil)
+        device.server.hardDelete("todos", "a")
+        try await device.todos.pull(named: "all")
+        #expect(try await device.local("a") == nil, "it is gone once the server does not show it by its id")
+    }
+
+    @Test("a row that left the query is removed although the server shows it by its id")
+    func left() async throws {
+        let device = try await Device(.memory)
+        device.server.seed("todos", [["id": "a", "n": 1], ["id": "b", "n": 1]])
+        let query = TableQuery("todos").where(column("n") == 1)
+        try await device.context.pull(query, named: "ones")
+        device.server.seed("todos", [["id": "a", "n": 2]])
+        let found = try await device.context.reconcile(query, named: "ones")
+        #expect(found.removed == 1)
+        #expect(try await device.local("a") == nil)
+    }
+
+    @Test(
+        "an update that is answered without a body is judged by the record by its id",
+        arguments: [Dialect.azureV2, .azureV3, .datasync])
+    func judged(_ dialect: Dialect) async throws {
+        let device = try await device(dialect)
+        let server = device.server
+        try await device.todos.update(["id": "a", "n": 2])
+        device.server.onRequest { request in
+            if request.isWrite { return .answerAfter(SyncResponse(HTTPResponse(status: .ok))) }
+            guard request.context.action == .read else { return .none }
+            return .answer(.model(200, JSON(Array(server.rows("todos").values.filter { $0["id"] == "none" }))))
+        }
+        let result = try await device.context.push()
+        #expect(result.applied == 1 && result.conflicts == 0, "\(result)")
+        #expect(try await device.queue() == [])
+        #expect(try await device.local("a")?["n"] == 2)
+    }
+}
+
+@Suite("An update that another has made too")
+struct EqualEditTests {
+    private struct Adds: ConflictHandler {
+        let decidesEqualEdits: Bool
+
+        func decide(_ conflict: Conflict) async throws -> ConflictDecision {
+            guard !conflict.maybeApplied, var merged = conflict.merged,
+                let (mine, theirs, base) = conflict.numbers
+            else { return .ask }
+            merged["n"] = JSON(theirs + mine - base)
+            return .merge(merged)
+        }
+    }
+
+    private func device(_ handlers: [any ConflictHandler], remembers: Bool = true) async throws -> Device {
+        let device = try await Device(.memory, handlers: handlers)
+        if remembers { device.server.offer([.requestIDs]) }
+        device.server.seed("todos", [["id": "a", "n": 10]])
+        try await device.todos.pull()
+        try await device.todos.update(["id": "a", "n": 9])
+        device.server.seed("todos", [["id": "a", "n": 9]])
+        return device
+    }
+
+    @Test("counts as done, without a handler and with one that does not ask for it")
+    func done() async throws {
+        for handlers in [[], [Adds(decidesEqualEdits: false)]] as [[any ConflictHandler]] {
+            let device = try await device(handlers)
+            #expect(try await device.context.push().isClean)
+            #expect(device.remote("a")?["n"] == 9)
+            #expect(try await device.queue() == [])
+            #expect(try await device.audit().isEmpty)
+        }
+    }
+
+    @Test("is decided by a handler that counts equal edits")
+    func added() async throws {
+        let device = try await device([Adds(decidesEqualEdits: true)])
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a")?["n"] == 8)
+        #expect(try await device.local("a")?["n"] == 8)
+    }
+
+    @Test("may be our own where the server keeps no request ids")
+    func doubted() async throws {
+        let device = try await device([Adds(decidesEqualEdits: true)], remembers: false)
+        #expect(try await device.context.push().conflicts == 1)
+        #expect(try await device.queue() == ["update a parked"])
+    }
+}
+
+extension Conflict {
+    fileprivate var numbers: (mine: Int64, theirs: Int64, base: Int64)? {
+        guard let mine = client?["n"]?.int, let theirs = server?["n"]?.int, let base = base?["n"]?.int else {
+            return nil
+        }
+        return (mine, theirs, base)
+    }
+}
+
+@Suite("A store whose wire is changed while a send has no answer")
+struct ChangedWireTests {
+    @Test(
+        "the change goes out again under a condition of the new wire",
+        arguments: [(Dialect.azureV1, Dialect.azureV2), (.azureV2, .azureV1), (.azureV1, .datasync)])
+    func conditional(_ former: Dialect, _ next: Dialect) async throws {
+        for isForeign in [true, false] {
+            let first = try await Device(.memory, dialect: former)
+            first.server.seed("todos", [["id": "a", "n": 1, "m": 1]])
+            try await first.todos.pull()
+            try await first.todos.update(["id": "a", "n": 2])
+            first.server.onRequest { $0.isWrite ? .loseRequest : .none }
+            _ = try? await first.context.push()
+            first.server.onRequest(nil)
+            if isForeign { first.server.seed("todos", [["id": "a", "n": 3, "m": 1]]) }
+            let second = try await Device(.memory, server: first.server, store: first.store, dialect: next)
+            first.server.clearLog()
+            _ = try await second.context.push()
+            #expect(second.remote("a")?["n"] == (isForeign ? 3 : 2), "\(former.name) to \(next.name)")
+            #expect(try await second.queue() == (isForeign ? ["update a parked"] : []))
+            #expect(
+                first.server.requests.filter(\.isWrite).allSatisfy { $0.head.headerFields[.ifMatch] != nil },
+                "no write goes without a condition")
+        }
+    }
+}

@@ -85,17 +85,26 @@ local function own_value(place, pulled)
   return nil
 end
 
+-- The records of an answer. A push reads a record back by a list; the pages of a pull come to after_pull_page.
+local function records(body)
+  if type(body) ~= "table" then return {} end
+  if body.id ~= nil then return { body } end
+  local list = body[1] ~= nil and body or body.results or body.value or body.items
+  return type(list) == "table" and list or {}
+end
+
 local function response(res, ctx)
   local req = res.request
   local fields = req.table and ctx.config.tables[req.table]
-  if not fields then return nil end
-  local record, is_changed = res.body:json(), false
-  if type(record) ~= "table" or type(record.id) ~= "string" then return nil end
-  for field in pairs(fields) do
-    local value = own_value(key(req.table, record.id, field), record[field])
-    if value ~= nil then record[field], is_changed = value, true end
+  if not fields or req.kind == "read" and req.source == "pull" then return nil end
+  local body, is_changed = res.body:json(), false
+  for _, record in ipairs(records(body)) do
+    for field in pairs(fields) do
+      local value = type(record.id) == "string" and own_value(key(req.table, record.id, field), record[field])
+      if value then record[field], is_changed = value, true end
+    end
   end
-  if is_changed then res.body:set_json(record) end
+  if is_changed then res.body:set_json(body) end
 end
 
 local function after_pull_page(page, ctx)

@@ -93,23 +93,34 @@ local function bridge(fields, get, set, is_outwards)
   return is_changed
 end
 
-local function bridge_body(body, fields, is_outwards)
-  local record = body:json()
-  if type(record) ~= "table" then return end
-  local is_changed = bridge(
+-- The records of an answer. A push reads a record back by a list; the pages of a pull come to after_pull_page.
+local function records(body)
+  if type(body) ~= "table" then return {} end
+  if body.id ~= nil then return { body } end
+  local list = body[1] ~= nil and body or body.results or body.value or body.items
+  return type(list) == "table" and list or {}
+end
+
+local function bridge_record(record, fields, is_outwards)
+  return bridge(
     fields, function(name) return record[name] end, function(name, value) record[name] = value end, is_outwards)
-  if is_changed then body:set_json(json.object(record)) end
 end
 
 local function request(req, ctx)
   local fields = req.table and ctx.config.tables[req.table]
-  if fields then bridge_body(req.body, fields, true) end
+  local record = fields and req.body:json()
+  if type(record) == "table" and bridge_record(record, fields, true) then req.body:set_json(json.object(record)) end
 end
 
 -- The record that answers a change is stored, and compared with what was sent: it has to have our names too.
 local function response(res, ctx)
   local fields = res.request.table and ctx.config.tables[res.request.table]
-  if fields then bridge_body(res.body, fields, false) end
+  if not fields or res.request.kind == "read" and res.request.source == "pull" then return end
+  local body, is_changed = res.body:json(), false
+  for _, record in ipairs(records(body)) do
+    is_changed = bridge_record(record, fields, false) or is_changed
+  end
+  if is_changed then res.body:set_json(body) end
 end
 
 local function after_pull_page(page, ctx)

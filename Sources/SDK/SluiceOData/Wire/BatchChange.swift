@@ -79,8 +79,10 @@ struct BatchChange {
                 for index in open.joined() { parts[index].answer = rounds == 0 ? Self.skipped : response }
                 break
             }
+            let answers = Result { try batch.answers(in: response) }
+            if case .failure = answers, parts.contains(where: \.wentAlone) { break }
             var next: [Range<Int>] = []
-            for (unit, answer) in zip(open, try batch.answers(in: response)) {
+            for (unit, answer) in zip(open, try answers.get()) {
                 if await take(answer, &parts, unit) { next.append(unit) }
             }
             open = next

@@ -111,7 +111,9 @@ struct UnrepeatableCreation {
             return
         }
         change.transport.memory.noteAssignedKeys(change.set.name)
-        guard values.contains(where: { isHeld($0, record) }) else { throw unknown("the service answered with another row, \(id)", status: status) }
+        guard values.contains(where: { isHeld($0, record) }) else {
+            throw unknown("the service answered with another row, \(id)", status: status)
+        }
     }
 
     private func answer(_ record: JSON, _ id: RecordID, like response: SyncResponse, _ status: Int) -> SyncResponse {

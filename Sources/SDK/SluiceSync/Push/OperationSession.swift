@@ -298,7 +298,8 @@ struct OperationSession: Sendable {
         case .done(let record):
             return record.map { apply(item, $0) } ?? commit(.applied(item, server: nil), then: .done)
         case .found(let record, let sent):
-            guard !isReadBack, let conflict = item.equalEdit(record, answer), rounds < Self.maximumRounds else {
+            guard !isReadBack, let conflict = item.equalEdit(record, answer, columns), rounds < Self.maximumRounds
+            else {
                 return commit(.found(item, server: record, sent: sent), then: .done)
             }
             rounds += 1

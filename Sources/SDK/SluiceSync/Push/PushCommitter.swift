@@ -143,7 +143,8 @@ struct PushCommitter {
                 held.sent[last].known = version(conflict.server)
             }
             if conflict.status < 300 { held.doubt() }
-            held.isUncertain = held.isUncertain || conflict.maybeApplied
+            // The refusal of an equal edit is certain, and no evidence for the next one.
+            held.isUncertain = held.isUncertain || conflict.maybeApplied && !conflict.isEqualEdit
             try keep(held, item, queue)
             try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
             try noteReplaced([item.base], by: conflict.server, operation, store)

@@ -212,14 +212,16 @@ extension PushItem {
     /// Returns the conflict of an update that the server refuses at its only send, and whose values it has by another's
     /// change; nil for other answers.
     ///
-    /// A server that remembers requests would have answered a repeat by a proxy from memory. Of others it is not known.
-    func equalEdit(_ record: JSON, _ answer: PushAnswer) -> Conflict? {
+    /// A proxy may send a PUT again by itself (RFC 9110, section 9.2.2), and a server that does not remember requests then
+    /// refuses the second one.
+    func equalEdit(_ record: JSON, _ answer: PushAnswer, _ columns: PushColumns) -> Conflict? {
         guard answer.status == 409 || answer.status == 412, operation.kind == .update, !operation.isUncertain,
             operation.attempts <= 1, operation.sent.count <= 1
         else { return nil }
         return Conflict(
             operation: operation, client: local, server: record, base: base,
-            maybeApplied: !answer.remembersRequests, status: answer.status, isDeletedOnServer: false,
+            maybeApplied: columns.replaces && !answer.remembersRequests, status: answer.status,
+            isDeletedOnServer: false,
             isEqualEdit: true)
     }
 }

@@ -210,7 +210,8 @@ extension PushWorker {
     /// Makes the wire's adapter read the server's description of a table, with a request that passes the filters. If it
     /// fails, the change fails too and reports the reason.
     private func describe(_ table: String) async throws {
-        let path = client.endpoint.target(["tables", table, RecordName.path])
+        // The segment is no record's id, which would be encoded.
+        let path = "\(client.endpoint.target(["tables", table]))/\(RecordName.path)"
         let head = HTTPRequest(
             method: .get, scheme: client.endpoint.scheme, authority: client.endpoint.authority, path: path)
         var request = SyncRequest(head)

@@ -50,8 +50,10 @@ struct ForeignChanges {
         _ later: [TableOperation], after operation: TableOperation, making result: JSON?, base: JSON?, server: JSON?,
         local: JSON?, columns: PushColumns
     ) -> Bool {
-        guard operation.kind != .undelete, base != nil || operation.kind == .insert, base != server else {
-            return false
+        guard operation.kind != .undelete, base != server else { return false }
+        if base == nil, operation.kind != .insert {
+            // A new record meets the server's, which was never seen here, as any insert does.
+            return operation.kind == .delete && server != nil && later.first?.kind == .insert
         }
         // After a delete, later operations restore the record on purpose.
         guard let server else { return operation.kind != .delete && later.contains { $0.kind != .delete } }

@@ -97,8 +97,11 @@ end
 local function records(body)
   if type(body) ~= "table" then return {} end
   if body.id ~= nil then return { body } end
-  local list = body[1] ~= nil and body or body.results or body.value or body.items
-  return type(list) == "table" and list or {}
+  local list, found = body[1] ~= nil and body or body.results or body.value or body.items, {}
+  for _, record in ipairs(type(list) == "table" and list or {}) do
+    if type(record) == "table" then table.insert(found, record) end
+  end
+  return found
 end
 
 local function bridge_record(record, fields, is_outwards)

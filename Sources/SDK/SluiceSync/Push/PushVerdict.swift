@@ -292,9 +292,11 @@ struct SentRevisionEvidence {
         self.columns = columns
     }
 
-    /// Returns the newest send whose effect the record shows, or nil.
+    /// Returns the newest send whose effect the record shows, or nil. An earlier revision that the server certainly refused
+    /// has none.
     func newestSend(shownBy record: JSON) -> SentBody? {
-        item.operation.sent.reversed().first { shows(record, $0) }
+        let possible = item.operation.sent.filter { $0.mayBeDone || $0.revision == item.operation.revision }
+        return possible.last { shows(record, $0) }
     }
 
     private func shows(_ record: JSON, _ sent: SentBody) -> Bool {

@@ -87,9 +87,20 @@ struct OperationSessionTests {
         }
     }
 
-    @Test("an answer to an earlier revision is the base of the next")
+    /// The second revision of an operation whose first one was certainly refused.
+    private func refused(_ first: TableOperation) -> PushItem {
+        var operation = first
+        operation.revision = 2
+        operation.sent.append(
+            SentBody(revision: 2, request: ["id": "a", "text": "two"], final: ["id": "a", "text": "two"], local: nil))
+        return PushItem(operation: operation, local: ["id": "a", "text": "two"], base: nil)
+    }
+
+    @Test("an answer to an earlier revision that may be done is the base of the next")
     func earlierRevision() {
         var operation = item(.insert, sent: ["id": "a", "text": "one"]).operation
+        #expect(answer(refused(operation), 409, ["id": "a", "text": "one", "version": "1"]) == "decide")
+        operation.doubt()
         operation.revision = 2
         operation.sent.append(
             SentBody(revision: 2, request: ["id": "a", "text": "two"], final: ["id": "a", "text": "two"], local: nil))

@@ -164,6 +164,7 @@ inspector: {{ port: 0 }}
         page.key(str(number))
         page.until(f"document.querySelector('main').dataset.view === '{view}'", view)
         page.until("document.querySelector('main h2')", "a heading")
+    page.key("7")
     page.until("document.querySelector('svg.chart polyline')", "a chart")
     page.picture(PICTURES / "storage.png")
     page.key("6")

@@ -80,6 +80,7 @@ struct BatchChange {
                 break
             }
             let answers = Result { try batch.answers(in: response) }
+            // As after a lost answer.
             if case .failure = answers, parts.contains(where: \.wentAlone) { break }
             var next: [Range<Int>] = []
             for (unit, answer) in zip(open, try answers.get()) {

@@ -11,7 +11,7 @@ struct RowExchange: Sendable {
 
     /// The maximum number of reads of rows that change here during each read.
     private static let mostRounds = 10
-    /// The longest time that an index is taken to lag behind a changed row.
+    /// The longest time for which an index may lack a row after its last change.
     private static let indexLag = Duration.seconds(86_400)
 
     /// An answer to a list.
@@ -85,7 +85,8 @@ struct RowExchange: Sendable {
                 size.take(answer.page.rows.count, of: wanted.top, isAccepted: !wanted.asksForToken)
                 return answer
             } catch let error as SluiceError {
-                if wanted.isCounted, error.code != .cancelled {
+                // A server may refuse to count, fail at it, or take too long.
+                if wanted.isCounted, !error.isEndOfPush || error.code == .timeout {
                     wanted.isCounted = false
                     continue
                 }
@@ -185,7 +186,8 @@ struct RowExchange: Sendable {
     }
 
     /// Returns the rows that lists leave out although the server shows them by their ids and they belong to the query: an
-    /// index lags behind them. After a day an index is believed, because servers may hide rows from lists for good.
+    /// index may lag. A row that changed more than a day ago is not returned, because servers may hide rows from lists for
+    /// good.
     ///
     /// - Throws: ``SluiceError`` of a failure that may pass. A server that does not answer by id has none of them.
     func unlisted(_ ids: [RecordID]) async throws -> Set<RecordID> {

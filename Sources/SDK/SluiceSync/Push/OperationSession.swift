@@ -381,10 +381,10 @@ struct OperationSession: Sendable {
         } else {
             lastMerge = nil
         }
-        switch decision {
-        case .next where conflict.isEqualEdit, .server where conflict.isEqualEdit, .discard where conflict.isEqualEdit:
-            guard let server = conflict.server else { return hold(item, .parked, conflict) }
+        if conflict.isEqualEdit, let server = conflict.server, [.next, .server, .discard].contains(decision) {
             return commit(.found(item, server: server, sent: item.operation.sentAsIs), then: .done)
+        }
+        switch decision {
         case .defer: return hold(item, .pending, conflict)
         case .ask, .next: return hold(item, .parked, conflict)
         case .abort:

@@ -221,7 +221,6 @@ extension PushItem {
         return Conflict(
             operation: operation, client: local, server: record, base: base,
             maybeApplied: columns.replaces && !answer.remembersRequests, status: answer.status,
-            isDeletedOnServer: false,
-            isEqualEdit: true)
+            isDeletedOnServer: false, isEqualEdit: true)
     }
 }

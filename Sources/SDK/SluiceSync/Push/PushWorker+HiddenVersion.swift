@@ -3,14 +3,13 @@ internal import SluiceWire
 
 /// Versions that the server names in the `ETag` field of a record by its id, and not in its lists.
 extension PushWorker {
-    /// Whether the server may have a version of the record that its lists do not show, or that another wire knew by
-    /// another name: no send of the change had this one as its condition.
+    /// Whether the server may have a version of the record that the base lacks: its lists do not show it, or the record came
+    /// by another wire. No send of the change had this version as its condition.
     func mayHideVersion(_ item: PushItem) -> Bool {
         guard let base = item.base, base[columns.version]?.string == nil,
             partialLists.hasVersions(item.operation.table) != false
         else { return false }
-        return item.operation.sent.isEmpty || !item.operation.isUncertain
-            || !item.foreign.isEmpty
+        return item.operation.sent.isEmpty || !item.operation.isUncertain || !item.foreign.isEmpty
     }
 
     /// Gives a change that was made on a record without a version the one that the server has in the `ETag` field of the
@@ -19,13 +18,17 @@ extension PushWorker {
     /// - Returns: nil where the record by its id has no version either, or is not shown.
     func hiddenVersion(of item: PushItem, _ base: JSON) async throws -> Preparation? {
         let (table, id, requestedAt) = (item.operation.table, item.operation.recordID, options.environment.now())
-        let found: JSON?
+        var found: JSON?
         do {
             found = try await lookup(table, id).record
         } catch let error as SluiceError where !error.isEndOfPush {
             // Not every server answers by id, but a failure may pass.
             if error.mayPass { throw error }
-            return nil
+            if item.foreign.isEmpty { return nil }
+        }
+        // A record that came by another wire may have a version in the lists of this one.
+        if found?[columns.version]?.string == nil, !item.foreign.isEmpty {
+            found = try await readBack(item).record ?? found
         }
         guard let record = found?.without(options.localOnly.columns[table]) else {
             if let listed = try await listed(item), isYoung(listed) { throw lag(of: item, Self.isHidden) }
@@ -39,7 +42,7 @@ extension PushWorker {
         }
         partialLists.note(table, hasVersions: hasVersion)
         if !hasVersion { return nil }
-        if AskedHooks(options.hooks, .afterPull, table: table) != nil {
+        if item.foreign.isEmpty, AskedHooks(options.hooks, .afterPull, table: table) != nil {
             // Hooks may have stored other values than the server's: the time tells.
             let times = [record, base].compactMap { $0[client.dialect.columns.updatedAt] }
             let isMoved = times.count == 2 && times[0] != times[1] || columns.isDeleted(record)

@@ -4,8 +4,8 @@ internal import SluiceWire
 extension PushWorker {
     /// Reads the operation's record by its id, from the list: the by-id route may hide a deleted one.
     ///
-    /// - Parameter isRaw: whether the record is wanted as listed. Otherwise what the list leaves out is read by the id,
-    ///   the whole record too: an index of the server's may lag behind its rows.
+    /// - Parameter isRaw: whether the record is wanted as listed. Otherwise properties that the list leaves out are read by
+    ///   the id, and so is a record that it leaves out, because an index may lag.
     /// - Returns: the record, nil if there is none, and the plugins that made or rewrote an answer.
     func readBack(_ item: PushItem, isRaw: Bool = false) async throws -> (record: JSON?, answeredBy: [String]) {
         let (table, id) = (item.operation.table, item.operation.recordID)

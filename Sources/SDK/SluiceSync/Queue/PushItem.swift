@@ -15,7 +15,7 @@ struct PushItem: Sendable, Hashable {
     /// The server's newest record, where a pull has shown it in the version of ``base`` with other content: the server
     /// was restored, or its record was written without a new version. Then no condition notices the difference.
     var rewritten: JSON?
-    /// The system properties of another wire that the records had: no send by this wire had their version as its condition.
+    /// The system properties that the records had from another wire, and that are left out of them here.
     var foreign: Set<PropertyName> = []
     /// Whether the server's record changed so short a time ago that a copy of the data that lags may not have it.
     var isYoung = false

@@ -169,25 +169,40 @@ extension Conflict {
 struct ChangedWireTests {
     @Test(
         "the change goes out again under a condition of the new wire",
-        arguments: [(Dialect.azureV1, Dialect.azureV2), (.azureV2, .azureV1), (.azureV1, .datasync)])
-    func conditional(_ former: Dialect, _ next: Dialect) async throws {
+        arguments: [(Dialect.azureV1, Dialect.azureV2), (.azureV2, .azureV1), (.azureV1, .datasync)], [false, true])
+    func conditional(_ wires: (former: Dialect, next: Dialect), _ isForeign: Bool) async throws {
+        try await check(wires.former, wires.next, isForeign: isForeign)
+    }
+
+    @Test("so it does where the server shows no record by its id, and where hooks change what is pulled")
+    func otherwise() async throws {
         for isForeign in [true, false] {
-            let first = try await Device(.memory, dialect: former)
-            first.server.seed("todos", [["id": "a", "n": 1, "m": 1]])
-            try await first.todos.pull()
-            try await first.todos.update(["id": "a", "n": 2])
-            first.server.onRequest { $0.isWrite ? .loseRequest : .none }
-            _ = try? await first.context.push()
-            first.server.onRequest(nil)
-            if isForeign { first.server.seed("todos", [["id": "a", "n": 3, "m": 1]]) }
-            let second = try await Device(.memory, server: first.server, store: first.store, dialect: next)
-            first.server.clearLog()
-            _ = try await second.context.push()
-            #expect(second.remote("a")?["n"] == (isForeign ? 3 : 2), "\(former.name) to \(next.name)")
-            #expect(try await second.queue() == (isForeign ? ["update a parked"] : []))
-            #expect(
-                first.server.requests.filter(\.isWrite).allSatisfy { $0.head.headerFields[.ifMatch] != nil },
-                "no write goes without a condition")
+            try await check(.azureV1, .azureV2, isForeign: isForeign) { $0.context.action == .lookup }
+            try await check(
+                .azureV1, .azureV2, isForeign: isForeign, hooks: [TestHook(pull: { $0.rows.map { _ in .keep } })])
         }
+    }
+
+    private func check(
+        _ former: Dialect, _ next: Dialect, isForeign: Bool, hooks: [any SyncHook] = [],
+        hides: @escaping @Sendable (SyncRequest) -> Bool = { _ in false }
+    ) async throws {
+        let first = try await Device(.memory, dialect: former)
+        first.server.seed("todos", [["id": "a", "n": 1, "m": 1]])
+        try await first.todos.pull()
+        try await first.todos.update(["id": "a", "n": 2])
+        first.server.onRequest { $0.isWrite ? .loseRequest : .none }
+        _ = try? await first.context.push()
+        if isForeign { first.server.seed("todos", [["id": "a", "n": 3, "m": 1]]) }
+        first.server.onRequest { hides($0) ? .answer(.model(404, ["error": "no such route"])) : .none }
+        let second = try await Device(
+            .memory, server: first.server, store: first.store, dialect: next, adjust: { $0.hooks = hooks })
+        first.server.clearLog()
+        _ = try await second.context.push()
+        #expect(second.remote("a")?["n"] == (isForeign ? 3 : 2), "\(former.name) to \(next.name)")
+        #expect(try await second.queue() == (isForeign ? ["update a parked"] : []))
+        #expect(
+            first.server.requests.filter(\.isWrite).allSatisfy { $0.head.headerFields[.ifMatch] != nil },
+            "no write goes without a condition")
     }
 }

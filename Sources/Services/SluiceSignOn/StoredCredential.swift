@@ -27,9 +27,7 @@ public struct StoredCredential: Sendable {
             return text
         } replace: { text in
             do throws(SystemFailure) {
-                let draft = try FileDraft(of: path, isReplacing: true)
-                try draft.file.write(Array(text.utf8))
-                try draft.finish()
+                try FileDraft.replace(path, with: Array(text.utf8))
             } catch {
                 throw SluiceError(.unauthorized, "a new credential cannot be written to \(path)")
             }

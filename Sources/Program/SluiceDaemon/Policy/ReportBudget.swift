@@ -37,16 +37,10 @@ struct ReportBudget: Sendable {
         save()
     }
 
-    /// Saves the count. Without it a restart begins the day anew, which costs the line one more day's bytes at most.
+    /// Saves the count. If that fails, a restart counts from zero, and the bytes of one more day are spent at most.
     private func save() {
         let json: JSON = ["day": JSON(day), "bytes": JSON(bytes)]
-        guard let draft = try? FileDraft(of: path, isReplacing: true) else { return }
-        do throws(SystemFailure) {
-            try draft.file.write(json.bytes())
-            try draft.finish()
-        } catch {
-            draft.discard()
-        }
+        try? FileDraft.replace(path, with: json.bytes())
     }
 
     private static func day(of time: Timestamp) -> Int64 { time.ticks / Timestamp.ticksPerSecond / 86_400 }

@@ -92,13 +92,7 @@ final class TrafficGate: ScheduleHook, RequestTransform {
             "day": JSON(counts.day), "bytes": JSON(counts.bytes),
             "pulled": counts.pulled.map { JSON($0.description) } ?? .null,
         ]
-        guard let draft = try? FileDraft(of: path, isReplacing: true) else { return }
-        do throws(SystemFailure) {
-            try draft.file.write(json.bytes())
-            try draft.finish()
-        } catch {
-            draft.discard()
-        }
+        try? FileDraft.replace(path, with: json.bytes())
     }
 
     // MARK: Scheduling

@@ -44,8 +44,23 @@ package final class FileDraft: Sendable {
         try OpenFile(folder, .folder).sync()
     }
 
-    /// Removes the file, under the name that it has.
+    /// Removes the file, under the name that it has. One that has replaced another stays.
     package func discard() {
-        for place in [path, name] where file.isAt(place) { unlink(place) }
+        for place in isReplacing ? [path] : [path, name] where file.isAt(place) { unlink(place) }
+    }
+
+    /// Replaces a file at once, or leaves it as it is.
+    ///
+    /// - Throws: ``SystemFailure``. If only the folder could not be synced, the new file is there, and a power cut may bring
+    ///   back the former one.
+    package static func replace(_ name: String, with bytes: [UInt8]) throws(SystemFailure) {
+        let draft = try FileDraft(of: name, isReplacing: true)
+        do throws(SystemFailure) {
+            try draft.file.write(bytes)
+            try draft.finish()
+        } catch {
+            draft.discard()
+            throw error
+        }
     }
 }

@@ -106,14 +106,7 @@ package struct PolicyFolder: Sendable {
 
     private func write(_ bytes: [UInt8], to file: String) throws(SluiceError) {
         do throws(SystemFailure) {
-            let draft = try FileDraft(of: file, isReplacing: true)
-            do throws(SystemFailure) {
-                try draft.file.write(bytes)
-                try draft.finish()
-            } catch {
-                draft.discard()
-                throw error
-            }
+            try FileDraft.replace(file, with: bytes)
         } catch {
             throw SluiceError(.invalidArgument, "\(file): the file cannot be written: \(error.reason)")
         }

@@ -102,9 +102,9 @@ local function response(res, ctx)
   if not fields or req.kind == "read" and req.source == "pull" then return nil end
   local body, is_changed = res.body:json(), false
   for _, record in ipairs(records(body)) do
-    for field in pairs(fields) do
-      local value = type(record.id) == "string" and own_value(key(req.table, record.id, field), record[field])
-      if value then record[field], is_changed = value, true end
+    for field in pairs(type(record.id) == "string" and fields or {}) do
+      local value = own_value(key(req.table, record.id, field), record[field])
+      if value ~= nil then record[field], is_changed = value, true end
     end
   end
   if is_changed then res.body:set_json(body) end

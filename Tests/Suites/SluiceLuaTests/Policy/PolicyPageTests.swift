@@ -70,7 +70,7 @@ struct PolicyPageTests {
             default: break
             }
         }
-        #expect(seen["json"] == 2 && seen["yaml"] == 5 && seen["text"] == 2)
+        #expect(seen["json"] == 2 && seen["yaml"] == 7 && seen["text"] == 3)
     }
 
     @Test("the order that the page prints is the order of the policy above it")

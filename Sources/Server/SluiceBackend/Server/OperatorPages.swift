@@ -1,8 +1,8 @@
 internal import HTTPTypes
 package import SluiceCore
 
-/// Pages for the operator, at paths of their own beside the tables. Whoever serves them checks who asks; the rate limit and
-/// the limits of the listener are theirs too.
+/// Pages for the operator, at paths of their own beside the tables. Their answers check the operator's token; the rate limit
+/// and the limits of the listener hold for them too.
 package struct OperatorPages: Sendable {
     /// Answers a request.
     ///
@@ -32,7 +32,7 @@ package struct OperatorPages: Sendable {
 }
 
 extension Backend {
-    /// Reads a table for the operator, whoever the records belong to, by their ids.
+    /// Reads the records of all users of a table for the operator, in the order of their ids.
     ///
     /// - Parameters:
     ///   - most: the most records.

@@ -195,7 +195,7 @@ import Testing
 
     @Test("the newest decisions are in the status; once the bytes of the day are spent, versions and errors alone are")
     func reports() async throws {
-        try await withDevice("  trial: 0s\n  status-decisions: 2\n  status-daily-bytes: 20000") {
+        try await withDevice("  trial: 0s\n  status-decisions: 2\n  status-daily-bytes: 12000") {
             daemon, _, server, scratch in
             try await until("version 1 serves") { try await status(daemon)["serving"] == 1 }
             for _ in 0..<3 { #expect(try await insert(#"{"text":""}"#, daemon) == 2) }
@@ -214,7 +214,7 @@ import Testing
             }
             let file = try String(contentsOfFile: scratch.file("policy/reported.json"), encoding: .utf8)
             let spent = try JSON(parsing: file)
-            #expect(spent["bytes"]?.int ?? 0 > 18_000, "a restart keeps to it: \(spent)")
+            #expect(spent["bytes"]?.int ?? 0 > 10_500, "a restart keeps to it: \(spent)")
         }
     }
 

@@ -9,7 +9,7 @@ import Testing
 @Suite("A codec between an engine and a server")
 struct CodecAtWorkTests {
     /// Keeps the conflicts that it is asked about, and lets the local record win.
-    private final class Witness: ConflictHandler {
+    private final class SeenConflicts: ConflictHandler {
         let seen = Mutex<[Conflict]>([])
 
         func decide(_ conflict: Conflict) async throws -> ConflictDecision {
@@ -20,7 +20,7 @@ struct CodecAtWorkTests {
 
     private struct Device {
         let server = ModelServer()
-        let witness = Witness()
+        let conflicts = SeenConflicts()
         let plugins: Plugins
         let context: SyncContext
         let rows: SyncTable<JSON>
@@ -32,7 +32,7 @@ struct CodecAtWorkTests {
             let client = SluiceClient(
                 endpoint: try Endpoint("http://model.test"), transport: server, filters: [plugins.filter],
                 options: options)
-            var sync = SyncOptions(conflictHandlers: [witness])
+            var sync = SyncOptions(conflictHandlers: [conflicts])
             sync.commitLag = .zero
             sync.batchSize = batchSize
             context = try await SyncContext(client: client, store: MemoryStore(), options: plugins.added(to: sync))
@@ -70,7 +70,7 @@ struct CodecAtWorkTests {
         device.server.seed("t", [["id": "1", "title": "w:tea"]])
         try await device.rows.update(["id": "1", "title": "beer"])
         _ = try await device.context.push()
-        let seen = try #require(device.witness.seen.withLock { $0.first })
+        let seen = try #require(device.conflicts.seen.withLock { $0.first })
         #expect(seen.client?["title"] == "beer" && seen.server?["title"] == "tea" && seen.base?["title"] == "milk")
         #expect(device.remote("title") == "w:beer")
         #expect(try await device.context.queue.operations().isEmpty)
@@ -91,7 +91,7 @@ struct CodecAtWorkTests {
         device.server.onRequest(nil)
         _ = try await device.context.push()
         #expect(try await device.context.queue.operations().isEmpty)
-        #expect(device.witness.seen.withLock { $0.isEmpty })
+        #expect(device.conflicts.seen.withLock { $0.isEmpty })
         #expect(device.remote("title") == "w:beer")
         #expect(try await device.local("title") == "beer")
         try await device.pull()

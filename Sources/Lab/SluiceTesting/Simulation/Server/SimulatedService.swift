@@ -8,7 +8,7 @@ struct SimulatedService: Sendable {
     static let sets = ["items", "notes"]
 
     let version: ODataVersion
-    /// Whether a delta says why a row is no more in it: deleted, or changed.
+    /// Whether a delta names the reason for a row that left the query: deleted, or changed.
     var givesReasons: Bool { version == .v4 }
     let traits: Set<ServiceTrait>
     private let fields: SimulatedFields

@@ -77,7 +77,7 @@ addEventListener("keydown", (event) => {
     const index = stops.indexOf(document.activeElement) + (event.key === "j" ? 1 : -1);
     stops[Math.max(0, Math.min(stops.length - 1, index))]?.focus();
   } else if (event.key === "?") {
-    dialog("Keys", h("p", {}, "1 to 8: the views. j and k: the next and the one before. r: draw anew. ?: this."), []);
+    dialog("Keys", h("p", {}, "1 to 8: the views. j and k: the next and the one before. r: draw again. ?: this."), []);
   } else return;
   event.preventDefault();
 });

@@ -7,7 +7,8 @@ import Testing
 
     @Test("every case ends as it should, and none makes the process grow by 96 MB")
     func cases() async throws {
-        let result = try await Self.torture("hostile", limit: .seconds(900))
+        // Which of the C library's arenas keeps what was freed depends on the threads of a busy machine.
+        let result = try await Self.torture("hostile", environment: ["MALLOC_ARENA_MAX": "1"], limit: .seconds(900))
         #expect(result.status == 0, "\(result.output)\(result.errors)")
     }
 

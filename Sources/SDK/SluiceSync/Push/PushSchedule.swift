@@ -150,6 +150,17 @@ struct PushSchedule: Sendable {
         return started
     }
 
+    /// Counts the operations that a push sends if each is applied. The schedule is empty of them afterwards.
+    mutating func countOfSent() -> Int {
+        var count = 0
+        while true {
+            let started = start(PushPace(atOnce: .max, inRounds: false))
+            if started.isEmpty { return count }
+            count += started.count
+            for operation in started { end(operation.sequence, .done) }
+        }
+    }
+
     /// Notes the outcome of an operation.
     mutating func end(_ place: Int64, _ outcome: OperationSession.Outcome) {
         guard let leader = nodes[place]?.leader else { return }

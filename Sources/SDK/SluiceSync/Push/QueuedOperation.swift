@@ -141,7 +141,7 @@ struct QueueOutline {
                 if barred.contains(operation.id) { operation.isHeld = true }
                 return operation
             })
-        return schedule.open
+        return schedule.countOfSent()
     }
 
     /// Whether the operation's record now refers to an uncreated parent unknown to the schedule, so that the operation

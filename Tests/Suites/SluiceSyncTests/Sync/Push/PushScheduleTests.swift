@@ -256,6 +256,22 @@ struct PushScheduleTests {
         _ = try await SyncContext(store: MemoryStore(), options: options)
     }
 
+    @Test("an operation that waits for one that is sent, and for one that is not, does not count")
+    func countsOfSent() {
+        let byTable = TableDependency("items", on: "lists")
+        let queue = [
+            operation(1, .undelete, "lists/4", isHeld: true, orderedByTable: true),
+            operation(2, .insert, "items/2", orderedByTable: true),
+            operation(3, .update, "lists/4", group: "g", orderedByTable: true),
+            operation(4, .update, "lists/0", group: "g", orderedByTable: true),
+            operation(5, .delete, "lists/4", orderedByTable: true),
+        ]
+        var schedule = PushSchedule(dependencies: [byTable], selection: PushSelection())
+        schedule.add(queue)
+        #expect(schedule.countOfSent() == 1)
+        #expect(rounds(queue, [byTable]) == [[2]])
+    }
+
     @Test("twenty thousand operations with parents are put in order in no time to speak of")
     func large() {
         let count: Int64 = 10_000

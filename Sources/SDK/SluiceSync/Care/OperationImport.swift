@@ -97,7 +97,7 @@ struct OperationImport {
             if operation.wasSent { operation.revision += 2 }
             if operation.state == .inFlight {
                 operation.state = .pending
-                operation.isUncertain = true
+                operation.doubt()
             }
             local = document.operation.kind == .undelete ? mirror : document.after
             if document.operation.kind != .undelete, let record = local {

@@ -29,7 +29,7 @@ extension StoreImport {
         try OperationDocument.validate(operation)
         if operation.state == .inFlight {
             operation.state = .pending
-            operation.isUncertain = true
+            operation.doubt()
         }
         return operation
     }

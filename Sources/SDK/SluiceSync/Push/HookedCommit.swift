@@ -23,7 +23,6 @@ extension PushCommitter {
         _ queue: QueueWriter
     ) throws {
         var operation = operation
-        operation.isUncertain = operation.isUncertain || item.operation.isUncertain
         switch commit {
         case .postponed(let failure, let delay):
             (operation.state, operation.failure) = (.pending, failure)

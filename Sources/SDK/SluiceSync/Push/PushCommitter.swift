@@ -132,7 +132,7 @@ struct PushCommitter {
             failure?.request = item.request
             failed.fail(failure, state, reachedServer: uncertain, maximum: maximumAttempts)
             if uncertain { failed.doubt() }
-            try keep(failed, item, queue)
+            try queue.put(failed)
         case .held(let item, let state, let failure, let conflict):
             guard let (item, operation) = try named(item, by: conflict.server, in: store) else { return .done }
             var held = operation
@@ -145,7 +145,7 @@ struct PushCommitter {
             if conflict.status < 300 { held.doubt() }
             // The refusal of an equal edit is certain, and no evidence for the next one.
             held.isUncertain = held.isUncertain || conflict.maybeApplied && !conflict.isEqualEdit
-            try keep(held, item, queue)
+            try queue.put(held)
             try moveMirror(of: operation, to: conflict.isDeletedOnServer ? nil : conflict.server, queue)
             try noteReplaced([item.base], by: conflict.server, operation, store)
         case .decided(let item, let conflict, let decision):
@@ -166,17 +166,13 @@ struct PushCommitter {
     /// Whether the operation is unchanged since it was read.
     func isCurrent(_ item: PushItem, _ queue: QueueWriter) throws -> Bool { try current(item, queue) != nil }
 
+    /// Returns the stored operation if it is unchanged since it was read, with the doubt about a send of a former process.
     func current(_ item: PushItem, _ queue: QueueWriter) throws -> TableOperation? {
-        guard let operation = try queue.reader.operation(item.operation.id),
+        guard var operation = try queue.reader.operation(item.operation.id),
             operation.revision == item.operation.revision, operation.state == .pending || operation.state == .inFlight
         else { return nil }
+        if item.operation.isUncertain, !operation.isUncertain { operation.doubt() }
         return operation
-    }
-
-    private func keep(_ operation: TableOperation, _ item: PushItem, _ queue: QueueWriter) throws {
-        var operation = operation
-        operation.isUncertain = operation.isUncertain || item.operation.isUncertain
-        try queue.put(operation)
     }
 
     /// Prepares the operation for sending under another id with the same content, because the record may have changed

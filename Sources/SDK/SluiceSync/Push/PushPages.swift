@@ -132,7 +132,7 @@ extension PushWorker {
         let isFrozen = operation.state == .inFlight || onRecord.count > 1
         let made = operation.sentAsIs?.local ?? operation.frozen
         // No task waits for this send's answer any more: the process ended, or its commit failed.
-        if operation.state == .inFlight { operation.isUncertain = true }
+        if operation.state == .inFlight { operation.doubt() }
         let local: JSON?
         switch operation.kind {
         case .undelete: local = state?.base

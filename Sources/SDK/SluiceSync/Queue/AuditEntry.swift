@@ -10,6 +10,7 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
     /// wins`, `merge` and `delete` where the decision of a conflict gave something up; `deleted before it was sent`
     /// where a delete took the place of an edit; `not kept by the server: …` where the answer to a change lacks properties that
     /// it has set; `done, and no longer shown` where the server has confirmed a change and does not show the record since;
+    /// `deleted by others before` where a delete follows a conflict with one that was given up;
     /// `answered by …` where a plugin made the final answer, or another of the server's answers.
     public let what: String
     /// The operation before the action.
@@ -21,6 +22,8 @@ public struct AuditEntry: Sendable, Hashable, Identifiable {
     package static let folded = "deleted before it was sent"
     /// The action on a confirmed change of a record that the server hides or has lost since.
     static let unseen = "done, and no longer shown"
+    /// The action on a delete of a record that others had deleted, as the conflict before it has shown.
+    static let settled = "deleted by others before"
     /// The action on a change of which the server has dropped properties, before their names.
     static let dropped = "not kept by the server: "
 

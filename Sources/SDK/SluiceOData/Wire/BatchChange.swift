@@ -16,7 +16,7 @@ struct BatchChange {
         var sent: RowChange.Sent?
         /// Nil while its outcome is unknown.
         var answer: SyncResponse?
-        /// Whether it was sent by itself, before the batch.
+        /// Whether it is sent by itself, before the batch.
         var wentAlone = false
     }
 
@@ -43,6 +43,10 @@ struct BatchChange {
         }
         var parts: [Part] = []
         for part in asked { parts.append(try await self.part(part)) }
+        // Only now, when all parts are planned: a failure after them would lose their answers.
+        for index in parts.indices where parts[index].wentAlone {
+            parts[index].answer = await parts[index].change?.aloneInBatch(parts[index].path)
+        }
         // The changes of a group are adjacent in the request.
         var units: [Range<Int>] = []
         for index in parts.indices {
@@ -120,7 +124,6 @@ struct BatchChange {
             part.change = change
             if case .table = path, part.group == nil, change.isSentOnce {
                 part.wentAlone = true
-                part.answer = await change.aloneInBatch(path)
                 return part
             }
             switch try await change.plan(path, inBatch: true) {

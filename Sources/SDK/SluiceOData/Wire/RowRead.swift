@@ -95,8 +95,32 @@ struct RowRead {
                 .brokenProtocol, "several rows of the service have the same \(property.text)", table: set.name,
                 recordID: id)
         }
-        guard let row = rows.first else { return EntityKey(id: id, in: set) }
+        guard let row = rows.first else {
+            return try await unlistedKey(of: id, in: property) ?? EntityKey(id: id, in: set)
+        }
         return EntityKey(row: row, in: set, version: form.version)
+    }
+
+    /// Returns the key under which the device knows the record, if the row there still bears the id: the list may lag.
+    private func unlistedKey(of id: RecordID, in property: PropertyName) async throws -> EntityKey? {
+        guard let known = try await KnownRecords.read?(set.name, id),
+            let key = EntityKey(row: known, in: set, version: form.version)
+        else { return nil }
+        let exchange = transport.exchange
+        let response = try await exchange.send(exchange.request(.get, exchange.path(of: key, in: set), for: request))
+        switch response.status {
+        case 200:
+            let entity = try SetPage.entity(try response.body.json, of: set)
+            let isSame = entity?[property]?.string.map { RecordID($0).isSame(as: id) } ?? false
+            return isSame ? key : nil
+        case 404, 410: return nil
+        default:
+            if let refusal = ServiceRefusal(response) { throw refusal }
+            throw SluiceError(
+                SluiceError.Code(status: response.status) ?? .brokenProtocol,
+                "the service does not show the row of that key: \(ServerMessage.text(of: response))",
+                table: set.name, recordID: id, status: response.status)
+        }
     }
 
     /// Whether the row does not claim to be created for another record.

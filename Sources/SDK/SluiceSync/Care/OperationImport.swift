@@ -95,10 +95,8 @@ struct OperationImport {
             // The bodies that the other store sent are not known here, so this store's sends get a new revision.
             // The next revision is left out: a discard in the other store may use it for a delete.
             if operation.wasSent { operation.revision += 2 }
-            if operation.state == .inFlight {
-                operation.state = .pending
-                operation.doubt()
-            }
+            operation = operation.landed
+            if operation.state == .inFlight { operation.state = .pending }
             local = document.operation.kind == .undelete ? mirror : document.after
             if document.operation.kind != .undelete, let record = local {
                 local = RecordRules.record(record, withSystemColumns: columns.system, of: mirror, id: id)

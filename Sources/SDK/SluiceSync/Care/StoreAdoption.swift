@@ -125,6 +125,7 @@ struct AdoptionWriter {
                         revision: operation.revision, request: body, final: body, local: record,
                         firstSent: operation.createdAt)
                 ]
+                operation.doubt()
             }
             try queue.put(operation)
             try queue.setLocal(change.record, operation.recordID, in: operation.table)

@@ -27,10 +27,8 @@ extension StoreImport {
     private static func operation(_ row: JSON) throws -> TableOperation {
         var operation = try TableOperation(record: row)
         try OperationDocument.validate(operation)
-        if operation.state == .inFlight {
-            operation.state = .pending
-            operation.doubt()
-        }
+        operation = operation.landed
+        if operation.state == .inFlight { operation.state = .pending }
         return operation
     }
 

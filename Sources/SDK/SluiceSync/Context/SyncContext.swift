@@ -185,7 +185,15 @@ extension SyncContext {
             let lease = try await takeLease()
             defer { lease.release() }
             try await refreshLocalOnly()
-            return try await body(LeasedStore(seesAll ? store : shared, holder: options.environment.makeID()))
+            let known: @Sendable (String, RecordID) async throws -> JSON? = { [shared] table, id in
+                try await shared.read { reader in
+                    let state = try QueueReader(reader).state(of: id, in: table)
+                    return try state?.mirror ?? state?.base ?? reader.record(id, in: table)
+                }
+            }
+            return try await KnownRecords.$read.withValue(known) {
+                try await body(LeasedStore(seesAll ? store : shared, holder: options.environment.makeID()))
+            }
         }
     }
 

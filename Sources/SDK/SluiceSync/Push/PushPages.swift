@@ -131,8 +131,8 @@ extension PushWorker {
         // A frozen body stays as it is: the record has changed since, and its successor will send that change.
         let isFrozen = operation.state == .inFlight || onRecord.count > 1
         let made = operation.sentAsIs?.local ?? operation.frozen
-        // No task waits for this send's answer any more: the process ended, or its commit failed.
-        if operation.state == .inFlight { operation.doubt() }
+        // The process ended, or its commit failed.
+        operation = operation.landed
         let local: JSON?
         switch operation.kind {
         case .undelete: local = state?.base

@@ -188,6 +188,13 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         if let index = sent.lastIndex(where: { $0.revision == revision }) { sent[index].mayBeDone = true }
     }
 
+    /// The operation where no task waits for its answer any more: one in flight is in doubt.
+    var landed: TableOperation {
+        var landed = self
+        if state == .inFlight { landed.doubt() }
+        return landed
+    }
+
     /// Marks the operation as never applied, because a user said so. Its sent body may go out again unchanged.
     mutating func forgetDoubt() {
         isUncertain = false

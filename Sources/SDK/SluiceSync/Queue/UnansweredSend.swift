@@ -31,12 +31,11 @@ package struct UnansweredSend: Sendable, Hashable {
     package static func leave(
         after operation: TableOperation, known: JSON?, columns: PushColumns, in store: any StoreWriter
     ) throws {
-        let isUncertain = operation.isUncertain || operation.state == .inFlight
         // A body that names no property, as of an undelete or a delete, would match any row of that id.
         let bodies = operation.sent.map(\.final).filter { body in
             (body.members ?? []).contains { $0.name != columns.id && !columns.system.contains($0.name) }
         }
-        guard known == nil, isUncertain, operation.kind == .insert || operation.kind == .delete, !bodies.isEmpty else {
+        guard known == nil, operation.landed.isUncertain, operation.kind == .insert || operation.kind == .delete, !bodies.isEmpty else {
             return
         }
         // An earlier entry stands for a request that may still be under way.

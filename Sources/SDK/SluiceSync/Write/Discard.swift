@@ -115,10 +115,10 @@ struct Discard {
             of: after, from: result, onto: ground, local: local, mirror: state?.mirror)
         if ahead == nil, steps.first?.operation.kind == .undelete { steps[0].restoresUnknown = true }
         if !steps.isEmpty {
-            let mayBeDone = operation.isUncertain || operation.state == .inFlight
+            let landed = operation.landed
             try recompute.write(
                 steps, on: ahead == nil ? .server(live: ground, tombstone: nil) : .operation(result: before),
-                after: mayBeDone ? operation : nil, mirror: isContested ? .some(state?.mirror) : nil)
+                after: landed.isUncertain ? landed : nil, mirror: isContested ? .some(state?.mirror) : nil)
         } else {
             try queue.setLocal(before, id, in: table)
             if ahead == nil {

@@ -51,6 +51,10 @@ package struct Cursor: Sendable, Hashable {
     var gapAt: Timestamp?
     /// Whether the query held all rows of the table before it was changed.
     var heldAll = false
+    /// The shape of the records that its pulls store: see ``RecordShape``.
+    var shape: String?
+    /// Whether rows in a former shape may be held: no pull has ended since.
+    var isReshaping = false
     /// The time at which a page was last stored under it; nil if unknown.
     package var pulledAt: Timestamp?
     /// The number of pulls since the last reconcile.
@@ -153,6 +157,8 @@ extension Cursor {
         ]
         // Few cursors have these, so they are no columns.
         var whole = record
+        if let shape { whole["shape"] = JSON(shape) }
+        if isReshaping { whole["reshaping"] = true }
         if let gapAt { whole["gapAt"] = JSON(gapAt.description) }
         if let comparedAt {
             whole["comparedAt"] = JSON(comparedAt.description)
@@ -178,6 +184,8 @@ extension Cursor {
             owner: Owner(endpoint: endpoint, user: user, wire: wire, table: table, name: name), query: query,
             position: position, key: record["key"]?.int ?? 0)
         needsReconcile = record["reconcile"]?.bool ?? false
+        shape = record["shape"]?.string
+        isReshaping = record["reshaping"]?.bool ?? false
         gapAt = record["gapAt"]?.string.flatMap { Timestamp($0) }
         comparedAt = record["comparedAt"]?.string.flatMap { Timestamp($0) }
         compared = record["compared"]?.elements?.compactMap(\.textID) ?? []

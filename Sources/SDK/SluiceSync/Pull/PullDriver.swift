@@ -186,7 +186,8 @@ struct PullDriver: Sendable {
 
     // MARK: The cursor
 
-    /// Returns the saved cursor, a new one for a first pull, or a restarted one if the query or the wire has changed.
+    /// Returns the saved cursor, a new one for a first pull, or a restarted one if the query, the wire or the shape of the
+    /// stored records has changed.
     private mutating func savedCursor(among cursors: [Cursor]) async throws -> Cursor? {
         guard let owner else { return nil }
         let text = Cursor.text(of: query, client.dialect.odata)
@@ -198,6 +199,13 @@ struct PullDriver: Sendable {
             cursor.query = text
             cursor.restart()
         }
+        let shape = RecordShape.current(of: query.table, client, options)
+        let isReshaped = cursor.shape != shape && cursor.position != nil
+        if isReshaped {
+            cursor.isReshaping = true
+            cursor.restart()
+        }
+        cursor.shape = shape
         let former = cursors.filter { $0.owner.isSameByOtherWire(owner) }
         // A push of this user may have restarted the other's queries already; the first pull still finds the rows.
         let isFirst = !cursors.contains { $0.owner.source == source && $0.position != nil }
@@ -208,7 +216,7 @@ struct PullDriver: Sendable {
             cursor.restart()
             result.reasons.append(.otherUser)
         }
-        guard isChanged || isOtherUser || !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else { return cursor }
+        guard isChanged || isReshaped || isOtherUser || !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else { return cursor }
         // Saved before it is used: no other cursor may take the same key, and a changed query must not keep the
         // position of the former one.
         let unsaved = cursor
@@ -247,6 +255,7 @@ struct PullDriver: Sendable {
         guard var cursor else { return }
         let now = options.environment.now()
         cursor.pulledAt = now
+        cursor.isReshaping = cursor.isReshaping && cursor.position == nil
         let compared = cursor.takeCompared(at: now)
         let every = options.pull.reconcileEvery ?? client.dialect.reconcileEvery
         if every != nil { cursor.pulls += 1 }

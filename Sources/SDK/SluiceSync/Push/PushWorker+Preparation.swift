@@ -109,6 +109,10 @@ extension PushWorker {
         let (table, id) = (item.operation.table, item.operation.recordID)
         guard columns.replaces, item.operation.sent.isEmpty else { return .item(item) }
         if AskedHooks(options.hooks, .afterPull, table: table) != nil { return try await onServersRecord(item) }
+        let isFormer = try await store.read { [client, options] in
+            try RecordShape.isFormer(in: table, client, options, $0)
+        }
+        if isFormer { return try await onServersRecord(item) }
         guard let base = item.base else { return .item(item) }
         var known = partialLists.isPartial(table)
         if known == false {

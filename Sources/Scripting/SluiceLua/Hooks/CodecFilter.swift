@@ -5,9 +5,14 @@ internal import SluiceCore
 ///
 /// The server's side of it has the server's values, everything above it the local ones. A request passes with all of its
 /// values translated, or it is not sent; so does an answer.
-struct CodecFilter: RequestFilter {
+struct CodecFilter: RequestFilter, RecordShaper {
     let codecs: [FieldCodec]
     let dialect: Dialect
+
+    func recordShape(of table: String) -> String? {
+        let shapes = codecs.filter { !$0.names(in: table).isEmpty }.compactMap(\.shape)
+        return shapes.isEmpty ? nil : shapes.joined(separator: "\n")
+    }
 
     /// It holds nothing while it waits for the answer.
     var takesPages: Bool { true }

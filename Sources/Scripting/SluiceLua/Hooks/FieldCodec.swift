@@ -10,6 +10,8 @@ struct FieldCodec: Sendable {
     let allowsFilters: Bool
 
     var name: String { caller.plan.name }
+    /// A text that changes with what it translates, and how.
+    var shape: String? { caller.plan.shape }
 
     /// Creates a plugin's codec; nil for a plugin without one.
     ///

@@ -123,6 +123,13 @@ extension PluginPlan {
     /// The name, the content and the settings in one text: plugins of equal identity do the same.
     package var identity: String { "\(name) \(release ?? 0) \(bundle.digest) \(mode.rawValue) \(config)" }
 
+    /// The content, the settings and the deployment's labels in one text, which decide the shape of records; nil for a
+    /// plugin without effect.
+    var shape: String? {
+        guard mode == .enforce else { return nil }
+        return "\(name) \(bundle.digest) \(config) \(deployment.labels.sorted { $0.key < $1.key })"
+    }
+
     /// Returns the plugin's hooks in a chain.
     public func hooks(in chain: HookChain) -> [HookPlan] { chain.hooks.compactMap { hooks[$0] } }
 

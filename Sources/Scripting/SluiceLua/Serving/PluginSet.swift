@@ -88,9 +88,12 @@ extension LuaFilter {
 /// Filters in their order, as one link of a client's chain. An error of one names its place.
 struct FilterRun: Sendable {
     private let filters: [Ordered<any RequestFilter>]
+    /// The codecs, which come last.
+    let codec: CodecFilter?
 
     /// The filters, the outermost first. A codec with fields comes after the last.
     init(_ filters: [Ordered<any RequestFilter>], codec: CodecFilter? = nil) {
+        self.codec = codec
         guard let codec, !codec.codecs.isEmpty else {
             self.filters = filters
             return

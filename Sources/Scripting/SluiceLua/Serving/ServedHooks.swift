@@ -3,8 +3,10 @@ internal import SluiceCore
 // Hooks that an application gets once. Each call uses the plugins that serve when it begins.
 
 /// The chain of filters, as one filter: an exchange uses a single set.
-struct ServedFilter: RequestFilter {
+struct ServedFilter: RequestFilter, RecordShaper {
     let plugins: Plugins
+
+    func recordShape(of table: String) -> String? { plugins.current.filters.codec?.recordShape(of: table) }
 
     var takesPages: Bool { plugins.current.filters.takesPages }
 
@@ -33,9 +35,11 @@ struct ServedConflictHandler: ConflictHandler {
 }
 
 /// The hooks of all plugins for writes, pushes and pulls, as one.
-struct ServedSyncHook: SyncHook {
+struct ServedSyncHook: SyncHook, RecordShaper {
     let plugins: Plugins
     let hookName = LuaSyncHook.name
+
+    func recordShape(of table: String) -> String? { LuaSyncHook(set: plugins.current).recordShape(of: table) }
 
     func wants(_ point: HookPoint, table: String) -> Bool {
         LuaSyncHook(set: plugins.current).wants(point, table: table)
@@ -91,10 +95,15 @@ struct LuaScheduleHook: ScheduleHook {
 }
 
 /// The hooks of a set for writes, pushes and pulls, each in its chain's order.
-struct LuaSyncHook: SyncHook {
+struct LuaSyncHook: SyncHook, RecordShaper {
     static let name = "plugins"
     let hookName = LuaSyncHook.name
     let set: PluginSet
+
+    func recordShape(of table: String) -> String? {
+        let shapes = set.pull.filter { $0.hook.isFor(table: table) }.compactMap(\.caller.plan.shape)
+        return shapes.isEmpty ? nil : shapes.joined(separator: "\n")
+    }
 
     func wants(_ point: HookPoint, table: String) -> Bool {
         // The other conditions of a match are not known yet.

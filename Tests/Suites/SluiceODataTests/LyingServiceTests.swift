@@ -158,6 +158,54 @@ struct LyingServiceTests {
         #expect(fixture.sent.allSatisfy { $0.hasPrefix("GET") })
     }
 
+    @Test(
+        "a row that the list by the client's id shows late is found by the key it was created with",
+        arguments: [false, true])
+    func lateList(_ isDelete: Bool) async throws {
+        var table = ODataFixture.orders
+        (table.clientID, table.assignsKey) = ("Ref", true)
+        let created = #"{"@odata.etag":"W/\"1\"","Number":"7","Ref":"mine","Text":"new"}"#
+        let edited = #"{"@odata.etag":"W/\"2\"","Number":"7","Ref":"mine","Text":"edit"}"#
+        let (context, fixture) = try await device(
+            [.json(201, created), Self.page(), .json(200, created), isDelete ? .json(204, "") : .json(200, edited)],
+            settings: ODataSettings(tables: ["Orders": table]))
+        let orders = try context.table("Orders")
+        try await orders.insert(["id": "mine", "Text": "new"])
+        #expect(try await context.push().isClean)
+        if isDelete {
+            try await orders.delete(id: "mine")
+        } else {
+            try await orders.update(["id": "mine", "Text": "edit"])
+        }
+        #expect(try await context.push().isClean)
+        #expect(
+            fixture.sent.dropFirst(4) == ["GET /Orders('7')", isDelete ? "DELETE /Orders('7')" : "PATCH /Orders('7')"],
+            "\(fixture.sent)")
+        #expect(try await orders.lookup(id: "mine")?["Text"] == (isDelete ? nil : "edit"))
+    }
+
+    @Test("a creation of an assigned key is not sent while a later part of its batch cannot be planned")
+    func unplannedPart() async throws {
+        var table = ODataFixture.orders
+        table.assignsKey = true
+        // Without a tag the row is compared before its update is sent.
+        let untagged = #"{"Number":"a","Text":"A"}"#
+        let fixture = try ODataFixture(
+            .v4, ODataSettings(tables: ["Orders": table], batches: .multipart),
+            [Self.page(untagged), Self.page()]
+                + [.failure(SluiceError(.network, "cut"))])
+        let context = try await SyncContext(
+            client: fixture.client, store: MemoryStore(), options: SyncOptions(batchSize: 10))
+        let orders = try context.table("Orders")
+        try await orders.pull()
+        try await orders.insert(["Text": "new"])
+        try await orders.update(["id": "a", "Text": "B"])
+        _ = try? await context.push()
+        #expect(fixture.sent.count == 3 && fixture.sent.allSatisfy { $0.hasPrefix("GET") }, "\(fixture.sent)")
+        let operations = try await context.queue.operations()
+        #expect(operations.count == 2 && operations.allSatisfy { $0.state != .parked }, "\(operations)")
+    }
+
     @Test("another row at the address that a creation is answered with is not what was made")
     func otherAddress() async throws {
         var table = ODataFixture.orders

@@ -216,7 +216,9 @@ struct PullDriver: Sendable {
             cursor.restart()
             result.reasons.append(.otherUser)
         }
-        guard isChanged || isReshaped || isOtherUser || !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else { return cursor }
+        guard isChanged || isReshaped || isOtherUser || !former.isEmpty || (!cursor.isOfAll && cursor.key == 0) else {
+            return cursor
+        }
         // Saved before it is used: no other cursor may take the same key, and a changed query must not keep the
         // position of the former one.
         let unsaved = cursor

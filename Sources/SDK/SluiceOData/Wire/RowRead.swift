@@ -103,7 +103,7 @@ struct RowRead {
 
     /// Returns the key under which the device knows the record, if the row there still bears the id: the list may lag.
     private func unlistedKey(of id: RecordID, in property: PropertyName) async throws -> EntityKey? {
-        guard let known = try await KnownRecords.read?(set.name, id),
+        guard let known = try await SynchronisedStore.records?.record(id, in: set.name),
             let key = EntityKey(row: known, in: set, version: form.version)
         else { return nil }
         let exchange = transport.exchange

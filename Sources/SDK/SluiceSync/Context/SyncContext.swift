@@ -185,14 +185,10 @@ extension SyncContext {
             let lease = try await takeLease()
             defer { lease.release() }
             try await refreshLocalOnly()
-            let known: @Sendable (String, RecordID) async throws -> JSON? = { [shared] table, id in
-                try await shared.read { reader in
-                    let state = try QueueReader(reader).state(of: id, in: table)
-                    return try state?.mirror ?? state?.base ?? reader.record(id, in: table)
-                }
-            }
-            return try await KnownRecords.$read.withValue(known) {
-                try await body(LeasedStore(seesAll ? store : shared, holder: options.environment.makeID()))
+            let shared = shared
+            let leased = try await LeasedStore(seesAll ? store : shared, holder: options.environment.makeID())
+            return try await SynchronisedStore.$records.withValue(StoredRecords(store: shared)) {
+                try await body(leased)
             }
         }
     }
@@ -213,6 +209,18 @@ extension SyncContext {
             }
             waited += pause
             pause = min(pause * 2, .milliseconds(250))
+        }
+    }
+}
+
+/// The records that came from the server, by what the store has of them.
+private struct StoredRecords: KnownRecords {
+    let store: any LocalStore
+
+    func record(_ id: RecordID, in table: String) async throws -> JSON? {
+        try await store.read { reader in
+            let state = try QueueReader(reader).state(of: id, in: table)
+            return try state?.mirror ?? state?.base ?? reader.record(id, in: table)
         }
     }
 }

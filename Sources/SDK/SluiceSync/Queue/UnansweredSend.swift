@@ -35,7 +35,9 @@ package struct UnansweredSend: Sendable, Hashable {
         let bodies = operation.sent.map(\.final).filter { body in
             (body.members ?? []).contains { $0.name != columns.id && !columns.system.contains($0.name) }
         }
-        guard known == nil, operation.landed.isUncertain, operation.kind == .insert || operation.kind == .delete, !bodies.isEmpty else {
+        guard known == nil, operation.landed.isUncertain, operation.kind == .insert || operation.kind == .delete,
+            !bodies.isEmpty
+        else {
             return
         }
         // An earlier entry stands for a request that may still be under way.

@@ -100,18 +100,21 @@ extension SimulatedDevice {
 
     /// Returns the records that the named query held at its last pull; none before the first one.
     private func held(by name: String?, of table: String) -> Set<RecordID> {
-        held(of: table) { $0 == name }
+        held(of: table) { $0["name"]?.string == name && $0["grade"]?.isNull == false }
     }
 
-    /// Returns the records that queries of other names hold on this device.
+    /// Returns the records that queries of other names or users hold on this device.
     private func heldByOthers(than name: String?, of table: String) -> Set<RecordID> {
-        held(of: table) { $0 != name }
+        let user = process.user
+        return held(of: table) { cursor in
+            cursor["name"]?.string != name || SimulatedAccount.user(named: cursor["user"]?.string ?? "") != user
+        }
     }
 
-    private func held(of table: String, by isWanted: @Sendable (String?) -> Bool) -> Set<RecordID> {
+    private func held(of table: String, by isWanted: @Sendable (JSON) -> Bool) -> Set<RecordID> {
         parts.oracle.view(of: index) { view in
             let cursors = (view.tables[Cursor.schema.name] ?? [:]).values.filter {
-                $0["table"]?.string == table && isWanted($0["name"]?.string) && $0["grade"]?.isNull == false
+                $0["table"]?.string == table && isWanted($0)
             }
             let keys = Set(cursors.compactMap { $0["key"]?.int })
             // A query of a whole table has no memberships.

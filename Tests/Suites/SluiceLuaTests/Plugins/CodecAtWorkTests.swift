@@ -62,6 +62,33 @@ struct CodecAtWorkTests {
         #expect(try await device.local("seen", of: "2") == "tea")
     }
 
+    @Test("a codec that is loaded or removed beside stored rows begins the pulls of its tables again, and no others")
+    func loadedLater() async throws {
+        let device = try await Device(.codec(of: "other"))
+        device.server.seed("t", [["id": "1", "title": "w:milk"]])
+        device.server.seed("u", [["id": "1", "title": "w:milk"]])
+        func pull() async throws -> [Int] {
+            var counts: [Int] = []
+            for table in ["t", "u"] {
+                device.server.clearLog()
+                try await device.context.pull(TableQuery(table), named: "all")
+                counts.append(device.server.requests.count)
+            }
+            return counts
+        }
+        _ = try await pull()
+        #expect(try await device.local("title") == "w:milk")
+        let idle = try await pull()
+        try await device.plugins.reload([try PluginText.codec(of: "t").plan])
+        let loaded = try await pull()
+        #expect(loaded[0] > idle[0] && loaded[1] == idle[1], "\(idle), \(loaded)")
+        #expect(try await device.local("title") == "milk")
+        #expect(try await pull() == idle)
+        try await device.plugins.reload([])
+        _ = try await pull()
+        #expect(try await device.local("title") == "w:milk")
+    }
+
     @Test("a conflict handler sees local values, and its decision goes out in the server's")
     func conflict() async throws {
         let device = try await Device()

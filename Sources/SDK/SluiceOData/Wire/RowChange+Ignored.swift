@@ -28,7 +28,7 @@ extension RowChange {
         let named = record.names.filter { set.notUpdatable.contains(set.property(of: $0)) && record[$0] != .null }
         if named.isEmpty { return nil }
         let response = try await exchange.send(exchange.request(.get, exchange.path(of: key, in: set), for: request))
-        guard response.status == 200, let entity = try SetPage.entity(try response.body.json, of: set),
+        guard response.status == 200, let entity = try SetPage.entity(in: response, of: set),
             let there = form.record(of: entity, tag: response.head.headerFields[.eTag])
         else { return response.status == 200 ? nil : response }
         // If the row has changed since, the service itself reports the conflict.

@@ -258,7 +258,7 @@ struct RowChange {
             response.head.headerFields[.location] == nil, response.head.headerFields[.eTag] == nil
         else { return false }
         // A page or another text is judged as what it is.
-        guard let entity = (try? response.body.json).flatMap({ try? SetPage.entity($0, of: set) }) else { return false }
+        guard let entity = try? SetPage.entity(in: response, of: set) else { return false }
         guard reader.form.tag(of: entity) == nil else { return false }
         guard let key = EntityKey(row: entity, in: set, version: reader.form.version) else {
             // Without a property for the record's id such a row cannot be looked for.
@@ -396,7 +396,7 @@ struct RowChange {
         let exchange = exchange
         let response = try await exchange.send(
             exchange.request(.get, exchange.path(of: key, in: set), for: request))
-        guard response.status == 200, let entity = try SetPage.entity(try response.body.json, of: set) else {
+        guard response.status == 200, let entity = try SetPage.entity(in: response, of: set) else {
             return (nil, response)
         }
         guard form.contentVersion(of: entity) == tag else {

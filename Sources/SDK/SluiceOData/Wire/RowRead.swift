@@ -54,7 +54,7 @@ struct RowRead {
     ///   - key: the key of the requested row; nil until the service has assigned it. The record of another row keeps
     ///     its own id; without one the result is nil.
     func record(in response: SyncResponse, as id: RecordID? = nil, _ key: EntityKey? = nil) throws -> JSON? {
-        guard !response.body.isEmpty, let entity = try SetPage.entity(try response.body.json, of: set) else {
+        guard !response.body.isEmpty, let entity = try SetPage.entity(in: response, of: set) else {
             return nil
         }
         let tag = response.head.headerFields[.eTag]
@@ -82,7 +82,7 @@ struct RowRead {
                 "the service does not find rows by \(property.text): \(ServerMessage.text(of: response))",
                 table: set.name, recordID: id, status: response.status)
         }
-        let rows = try SetPage(try response.body.json, table: set.name).rows
+        let rows = try SetPage(try SetPage.document(of: response, set), table: set.name).rows
         // A row without a value there is another client's as well.
         guard rows.allSatisfy({ $0[property]?.string.map { RecordID($0).isSame(as: id) } ?? false }) else {
             throw SluiceError(
@@ -110,7 +110,7 @@ struct RowRead {
         let response = try await exchange.send(exchange.request(.get, exchange.path(of: key, in: set), for: request))
         switch response.status {
         case 200:
-            let entity = try SetPage.entity(try response.body.json, of: set)
+            let entity = try SetPage.entity(in: response, of: set)
             let isSame = entity?[property]?.string.map { RecordID($0).isSame(as: id) } ?? false
             return isSame ? key : nil
         case 404, 410: return nil

@@ -1,4 +1,5 @@
 internal import SluiceBase
+internal import SluiceWire
 
 /// An answer to a read of a set, in any form of a service: `{"d": {"results": […]}}`, `{"d": […]}` or `{"value": […]}`
 /// (OData v2, JSON Format, section 5; OData JSON Format 4.01, section 13).
@@ -38,14 +39,26 @@ struct SetPage {
     /// Returns the single entity of an answer: `{"d": {…}}`, or the object itself. Nil if there is none.
     ///
     /// - Throws: ``SluiceError`` of code `serverFailure` for one with an error beside its properties, which may be
-    ///   missing.
-    static func entity(_ body: JSON, of set: EntitySet) throws(SluiceError) -> JSON? {
+    ///   missing; `brokenProtocol` for a web page and other texts.
+    static func entity(in response: SyncResponse, of set: EntitySet) throws(SluiceError) -> JSON? {
+        let body = try document(of: response, set)
         let mayBeProperty = set.types["error"] != nil || set.structured.contains("error")
         if !mayBeProperty, body["error"]?.kind == .object, let said = ServiceError.said(in: body) {
             throw ServiceError.beside(said, of: set.name)
         }
         let entity = body["d"].flatMap { $0.kind == .object ? $0 : nil } ?? body
         return entity.kind == .object ? entity : nil
+    }
+
+    /// Returns the document of an answer.
+    ///
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` for what is no JSON.
+    static func document(of response: SyncResponse, _ set: EntitySet) throws(SluiceError) -> JSON {
+        if let body = try? response.body.json { return body }
+        let isPage = ServerMessage.isWebPage(response)
+        throw SluiceError(
+            .brokenProtocol, isPage ? ServerMessage.webPage : "the service's answer is no JSON", table: set.name,
+            status: response.status)
     }
 
     /// The meaning of an item, on any page: the pages of a first read may hold tombstones, too.

@@ -184,6 +184,41 @@ struct LyingServiceTests {
         #expect(try await orders.lookup(id: "mine")?["Text"] == (isDelete ? nil : "edit"))
     }
 
+    @Test("a delete of a row to which others gave another client's id is parked, and not counted as done")
+    func otherReference() async throws {
+        var table = ODataFixture.orders
+        (table.clientID, table.assignsKey) = ("Ref", true)
+        let created = #"{"@odata.etag":"W/\"1\"","Number":"7","Ref":"mine","Text":"new"}"#
+        let renamed = #"{"@odata.etag":"W/\"2\"","Number":"7","Ref":"theirs","Text":"new"}"#
+        let (context, fixture) = try await device(
+            [.json(201, created), Self.page(), .json(200, renamed)], settings: ODataSettings(tables: ["Orders": table]))
+        let orders = try context.table("Orders")
+        try await orders.insert(["id": "mine", "Text": "new"])
+        #expect(try await context.push().isClean)
+        try await orders.delete(id: "mine")
+        let result = try await context.push()
+        #expect(result.applied == 0 && result.failures.map(\.state) == [.parked], "\(result)")
+        #expect(!fixture.sent.contains { $0.hasPrefix("DELETE") })
+    }
+
+    @Test("an update that replaces a row keeps the client's id in it")
+    func replacedReference() async throws {
+        var table = ODataFixture.orders
+        (table.clientID, table.assignsKey) = ("Ref", true)
+        let created = #"{"@odata.etag":"W/\"1\"","Number":"7","Ref":"mine","Text":"new"}"#
+        let rows = (0..<4).map { _ in Self.page(created) }
+        let (context, fixture) = try await device(
+            [.json(201, created)] + rows.prefix(1) + [.json(200, created)] + rows,
+            settings: ODataSettings(tables: ["Orders": table], update: .put))
+        let orders = try context.table("Orders")
+        try await orders.insert(["id": "mine", "Text": "new"])
+        #expect(try await context.push().isClean)
+        try await orders.update(["id": "mine", "Text": "edit"])
+        _ = try? await context.push()
+        let place = try #require(fixture.sent.firstIndex { $0.hasPrefix("PUT") }, "\(fixture.sent)")
+        #expect(try fixture.body(of: place)["Ref"] == "mine")
+    }
+
     @Test("a creation of an assigned key is not sent while a later part of its batch cannot be planned")
     func unplannedPart() async throws {
         var table = ODataFixture.orders

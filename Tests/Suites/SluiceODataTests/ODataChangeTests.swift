@@ -166,7 +166,7 @@ struct ODataChangeTests {
         )
         let key = try #require(EntityKey(id: "9007199254740993", in: set))
         #expect(
-            form.body(ofWhole: record, key: key)
+            form.body(ofWhole: record, "9007199254740993", key: key)
                 == [
                     "K": "9007199254740993", "D": "12345678901234567890.12", "T": "/Date(1379289600000)/",
                     "O": "/Date(1379289600000+0060)/", "I": 5,

@@ -130,6 +130,8 @@ struct BatchChange {
             case .answered(let response): part.answer = response
             case .change(let sent): part.sent = sent
             }
+        } catch let other as OtherRow {
+            part.answer = other.response
         } catch let error as SluiceError where error.code == .notFound && error.status == 404 {
             part.answer = ODataTransport.refusal(404, error.message)
         } catch let error as SluiceError where error.code == .invalidRecord {

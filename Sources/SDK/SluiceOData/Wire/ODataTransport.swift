@@ -54,6 +54,8 @@ final class ODataTransport: RecordNaming {
             }
         } catch let refusal as ServiceRefusal {
             return refusal.response
+        } catch let other as OtherRow {
+            return other.response
         } catch let error as SluiceError where error.code == .notFound && error.status == 404 {
             return Self.refusal(404, error.message)
         }

@@ -130,7 +130,7 @@ struct RowChange {
         let condition = try await condition(key, id)
         if let refusal = condition.refusal { return .answered(refusal) }
         let isWhole = request.head.method == .put
-        let body = isWhole ? form.body(ofWhole: record, key: key) : form.body(ofChanges: record)
+        let body = isWhole ? form.body(ofWhole: record, id, key: key) : form.body(ofChanges: record)
         return .change(
             change(.update, id, key, isWhole ? .put : updateMethod, condition.tag, body, inBatch: inBatch))
     }

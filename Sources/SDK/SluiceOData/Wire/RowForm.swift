@@ -81,9 +81,11 @@ struct RowForm: Sendable {
     /// Returns the body of a request that changes properties of a row, without those that the service ignores.
     func body(ofChanges record: JSON) -> JSON { JSON(members: rest(of: record, without: set.notUpdatable)) }
 
-    /// Returns the body of a request that replaces a row.
-    func body(ofWhole record: JSON, key: EntityKey) -> JSON {
-        JSON(members: key.members(in: set, version: version) + rest(of: record, without: []))
+    /// Returns the body of a request that replaces the row of a record with that id, which the row keeps.
+    func body(ofWhole record: JSON, _ id: RecordID, key: EntityKey) -> JSON {
+        var members = key.members(in: set, version: version)
+        if let name = set.clientID, id != key.id(in: set) { members.append((name, JSON(id.text))) }
+        return JSON(members: members + rest(of: record, without: []))
     }
 
     /// Returns the members of a request's body beside the key and the client's id.

@@ -2,6 +2,9 @@ internal import HTTPTypes
 internal import SluiceBase
 internal import SluiceWire
 
+/// The answer to a change of a record whose row bears another record's id by now.
+struct OtherRow: Error { let response: SyncResponse }
+
 /// Reads one row by its key.
 struct RowRead {
     let transport: ODataTransport
@@ -112,7 +115,11 @@ struct RowRead {
         case 200:
             let entity = try SetPage.entity(in: response, of: set)
             let isSame = entity?[property]?.string.map { RecordID($0).isSame(as: id) } ?? false
-            return isSame ? key : nil
+            if isSame { return key }
+            // Others have given it another id: a change of it is neither made nor done.
+            let changes: [HTTPRequest.Method] = [.patch, .put, .delete]
+            guard changes.contains(request.head.method), let record = try record(in: response) else { return nil }
+            throw OtherRow(response: ODataTransport.response(409, record, like: response))
         case 404, 410: return nil
         default:
             if let refusal = ServiceRefusal(response) { throw refusal }

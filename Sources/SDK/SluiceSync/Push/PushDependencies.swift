@@ -24,7 +24,12 @@ struct PushDependencies: Sendable {
 
     /// Whether a child's operation has to end before the delete of its parent begins.
     func places(_ change: QueuedOperation, before delete: QueuedOperation) -> Bool {
-        guard change.sequence < delete.sequence else { return false }
+        change.sequence < delete.sequence && isOfChild(change, ofRecordIn: delete)
+    }
+
+    /// Whether a delete removes a parent of the change's record.
+    func isOfChild(_ change: QueuedOperation, ofRecordIn delete: QueuedOperation) -> Bool {
+        guard delete.kind == .delete else { return false }
         return (children[delete.table] ?? []).contains { dependency in
             dependency.child == change.table && change.key != delete.key
                 && (dependency.column == nil || change.parents.union(change.formerParents).contains(delete.key))

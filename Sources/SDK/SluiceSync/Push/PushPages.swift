@@ -18,8 +18,10 @@ struct PushPages {
     }
 
     private struct Group {
+        /// The members in the order in which they began: parents before their children.
+        var places: [Int64] = []
         var expected: Set<Int64> = []
-        var ready: [PlacedItem] = []
+        var ready: [Int64: PlacedItem] = [:]
         var isBroken = false
     }
 
@@ -37,6 +39,7 @@ struct PushPages {
                 continue
             }
             groups[group, default: Group()].expected.insert(operation.sequence)
+            groups[group]?.places.append(operation.sequence)
             groupOf[operation.sequence] = group
         }
     }
@@ -46,7 +49,7 @@ struct PushPages {
         expected.remove(item.place)
         if let group = groupOf.removeValue(forKey: item.place) {
             groups[group]?.expected.remove(item.place)
-            groups[group]?.ready.append(item)
+            groups[group]?.ready[item.place] = item
         } else {
             ready.append(item)
         }
@@ -63,7 +66,7 @@ struct PushPages {
         }
     }
 
-    /// Returns the pages that are due, each in the order of the queue.
+    /// Returns the pages that are due: groups in the order in which their members began, others in that of the queue.
     ///
     /// - Parameter size: the maximum number of operations on a page; a group goes whole, whatever its size.
     mutating func due(_ size: Int) -> [Page] {
@@ -71,7 +74,7 @@ struct PushPages {
         for (name, group) in groups.sorted(by: { $0.key < $1.key }) where group.expected.isEmpty {
             groups[name] = nil
             if group.ready.isEmpty { continue }
-            let items = group.ready.sorted { $0.place < $1.place }
+            let items = group.places.compactMap { group.ready[$0] }
             pages.append(Page(items: items, isGroup: true, isBroken: group.isBroken))
         }
         guard ready.count >= size || expected.isEmpty else { return pages }

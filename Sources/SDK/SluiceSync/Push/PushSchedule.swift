@@ -264,7 +264,8 @@ struct PushSchedule: Sendable {
         return together.contains { $0 > operation.sequence && nodes[$0]?.operation.key == operation.key }
     }
 
-    /// Returns the members of a group, parents before their children.
+    /// Returns the members of a group, parents before their children. A parent's delete follows all of its children's
+    /// changes: a conflict's decision may have moved them behind it in the queue.
     private func ordered(_ members: [Int64]) -> [Int64] {
         guard members.count > 1 else { return members }
         var left = members
@@ -272,7 +273,12 @@ struct PushSchedule: Sendable {
         while !left.isEmpty {
             let next = left.firstIndex { place in
                 guard let operation = nodes[place]?.operation else { return true }
-                return !dependencies.blockers(of: operation, index).contains { left.contains($0) && $0 != place }
+                let blockers = dependencies.blockers(of: operation, index)
+                return !left.contains { other in
+                    other != place
+                        && (blockers.contains(other)
+                            || nodes[other].map { dependencies.isOfChild($0.operation, ofRecordIn: operation) } ?? false)
+                }
             }
             ordered.append(left.remove(at: next ?? 0))
         }

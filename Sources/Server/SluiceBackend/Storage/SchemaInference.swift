@@ -82,9 +82,11 @@ extension BackendTable {
     /// Whether the table's own rules show every record to every request.
     var showsAllRecords: Bool { rules.perUser == nil && rules.view == nil }
 
-    /// Returns the known properties, if the table may reveal them.
+    /// Returns the known properties, if the table may reveal them. One that has become a column since is none.
     func knownProperties(_ connection: any StorageConnection) throws -> [PropertyName] {
-        showsAllRecords ? try KnownProperties.names(of: name, connection) : []
+        guard showsAllRecords else { return [] }
+        let columns = Set(schema.columns.map(\.name))
+        return try KnownProperties.names(of: name, connection).filter { !columns.contains($0) }
     }
 
     /// Returns the records with null for each missing, selected property that other records have. An empty selection

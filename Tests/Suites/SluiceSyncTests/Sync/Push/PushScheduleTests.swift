@@ -256,6 +256,15 @@ struct PushScheduleTests {
         _ = try await SyncContext(store: MemoryStore(), options: options)
     }
 
+    @Test("in a group a parent's delete follows its children's, wherever they stand in the queue")
+    func groupedDeletes() {
+        let queue = [
+            operation(1, .delete, "lists/5", group: "g"), operation(2, .update, "lists/1", group: "g"),
+            operation(3, .delete, "items/4", of: "5", group: "g"),
+        ]
+        #expect(rounds(queue, [items], pace: PushPace(atOnce: 4)) == [[2, 3, 1]])
+    }
+
     @Test("an operation that waits for one that is sent, and for one that is not, does not count")
     func countsOfSent() {
         let byTable = TableDependency("items", on: "lists")

@@ -162,9 +162,14 @@ extension OracleState {
         if let record = record(of: request, on: device) { unproven[record, default: 1] -= 1 }
     }
 
-    /// Takes in the end of a process: it may not have noted the last answer.
+    /// Takes in the end of a process: it may not have noted the last answer, and nobody knows whether what is in flight was
+    /// sent.
     mutating func forgetProofs(of device: Int) {
-        for record in unproven.keys where record.device == device { unproven[record, default: 0] += 1 }
+        let inFlight = devices[device].operations.filter { $0.value.values.contains { $0.state == "inFlight" } }.keys
+        let sent = unproven.keys.filter { $0.device == device }
+        for record in Set(sent).union(inFlight.map { DeviceRecord(device: device, key: $0) }) {
+            unproven[record, default: 0] += 1
+        }
     }
 
     private func record(of request: String, on device: Int) -> DeviceRecord? {

@@ -17,7 +17,7 @@ struct BatchChange {
         /// Nil while its outcome is unknown.
         var answer: SyncResponse?
         /// Whether it is sent by itself, before the batch.
-        var wentAlone = false
+        var goesAlone = false
     }
 
     /// The largest number of times that a change set is sent in another form.
@@ -43,8 +43,8 @@ struct BatchChange {
         }
         var parts: [Part] = []
         for part in asked { parts.append(try await self.part(part)) }
-        // Only now, when all parts are planned: a failure after them would lose their answers.
-        for index in parts.indices where parts[index].wentAlone {
+        // All parts are planned by now: the failure of a plan would lose the answers to what was sent.
+        for index in parts.indices where parts[index].goesAlone {
             parts[index].answer = await parts[index].change?.aloneInBatch(parts[index].path)
         }
         // The changes of a group are adjacent in the request.
@@ -70,7 +70,7 @@ struct BatchChange {
             let response: SyncResponse
             do {
                 response = try await send(batch)
-            } catch  where parts.contains(where: \.wentAlone) {
+            } catch  where parts.contains(where: \.goesAlone) {
                 // The answers to changes sent by themselves must not be lost with the batch's answer.
                 break
             }
@@ -78,14 +78,13 @@ struct BatchChange {
                 // A refusal of the whole batch says nothing about any change, and answers given without sending can be
                 // determined again. Only changes sent by themselves must be reported; the others come with the next
                 // push.
-                let wentAlone = parts.contains(where: \.wentAlone)
-                if rounds == 0, !wentAlone { return response }
+                if rounds == 0, !parts.contains(where: \.goesAlone) { return response }
                 for index in open.joined() { parts[index].answer = rounds == 0 ? Self.skipped : response }
                 break
             }
             let answers = Result { try batch.answers(in: response) }
             // As after a lost answer.
-            if case .failure = answers, parts.contains(where: \.wentAlone) { break }
+            if case .failure = answers, parts.contains(where: \.goesAlone) { break }
             var next: [Range<Int>] = []
             for (unit, answer) in zip(open, try answers.get()) {
                 if await take(answer, &parts, unit) { next.append(unit) }
@@ -123,7 +122,7 @@ struct BatchChange {
             let change = RowChange(transport, try await transport.catalog.set(name, for: inner), inner)
             part.change = change
             if case .table = path, part.group == nil, change.isSentOnce {
-                part.wentAlone = true
+                part.goesAlone = true
                 return part
             }
             switch try await change.plan(path, inBatch: true) {

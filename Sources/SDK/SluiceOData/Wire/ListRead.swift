@@ -176,20 +176,15 @@ struct ListRead {
     }
 
     private func document(_ response: SyncResponse) throws(SluiceError) -> (JSON, isMarked: Bool) {
-        do throws(JSON.ParseError) {
-            return (try response.body.json, false)
+        do throws(SluiceError) {
+            return (try SetPage.document(of: response, set), false)
         } catch {
             if let marked = MarkedFaults.marked(response.body.bytes),
                 let document = try? MessageBody(bytes: marked, maximumValues: response.body.maximumValues).json
             {
                 return (document, true)
             }
-            throw SluiceError(
-                error.isTooLarge ? .tooLarge : .brokenProtocol,
-                ServerMessage.isWebPage(response)
-                    ? ServerMessage.webPage : "the service's answer is not JSON, or was cut short", table: set.name,
-                status: response.status,
-                cause: error)
+            throw error
         }
     }
 

@@ -52,13 +52,17 @@ struct SetPage {
 
     /// Returns the document of an answer.
     ///
-    /// - Throws: ``SluiceError`` of code `brokenProtocol` for what is no JSON.
+    /// - Throws: ``SluiceError`` of code `brokenProtocol` for a text that is not JSON, `tooLarge` for too many values.
     static func document(of response: SyncResponse, _ set: EntitySet) throws(SluiceError) -> JSON {
-        if let body = try? response.body.json { return body }
-        let isPage = ServerMessage.isWebPage(response)
-        throw SluiceError(
-            .brokenProtocol, isPage ? ServerMessage.webPage : "the service's answer is no JSON", table: set.name,
-            status: response.status)
+        do throws(JSON.ParseError) {
+            return try response.body.json
+        } catch {
+            throw SluiceError(
+                error.isTooLarge ? .tooLarge : .brokenProtocol,
+                ServerMessage.isWebPage(response)
+                    ? ServerMessage.webPage : "the service's answer is not JSON, or was cut short", table: set.name,
+                status: response.status, cause: error)
+        }
     }
 
     /// The meaning of an item, on any page: the pages of a first read may hold tombstones, too.

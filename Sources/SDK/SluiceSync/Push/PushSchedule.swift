@@ -264,8 +264,8 @@ struct PushSchedule: Sendable {
         return together.contains { $0 > operation.sequence && nodes[$0]?.operation.key == operation.key }
     }
 
-    /// Returns the members of a group, parents before their children. A parent's delete follows all of its children's
-    /// changes: a conflict's decision may have moved them behind it in the queue.
+    /// Returns the members of a group, parents before their children. The delete of a parent comes after all changes of its
+    /// children, also those with later places: the decision of a conflict may have given them such places.
     private func ordered(_ members: [Int64]) -> [Int64] {
         guard members.count > 1 else { return members }
         var left = members

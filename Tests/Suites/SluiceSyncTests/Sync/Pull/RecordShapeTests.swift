@@ -55,11 +55,9 @@ struct RecordShapeTests {
         let former = try await context(model, store, dialect, isRemoved ? [Tenfold()] : [])
         let items = TableQuery("items")
         try await former.pull(items, named: "all")
-        // What lists leave out is known by now, so that later updates read nothing because of it.
-        try await former.table("items").update(["id": "b", "text": "new"])
-        #expect(try await former.push().isClean)
 
         let context = try await context(model, store, dialect, isRemoved ? [] : [Tenfold()])
+        // By the first update the context learns that lists leave nothing out, and would read nothing for the second.
         for id in ["a", "c"] {
             try await context.table("items").update(["id": JSON(id), "text": "new"])
             #expect(try await context.push().isClean)

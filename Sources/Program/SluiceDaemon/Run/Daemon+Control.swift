@@ -35,12 +35,30 @@ extension Daemon {
         let chosen = try chosen(name)
         var runs = JSON.array
         for installation in chosen {
-            let run = try await installation.syncNow()
-            var json = installation.json(run)
-            json["failures"] = JSON(try await installation.failures(of: run))
-            runs.append(json)
+            runs.append(
+                try await serving(installation) { installation in
+                    let run = try await installation.syncNow()
+                    var json = installation.json(run)
+                    json["failures"] = JSON(try await installation.failures(of: run))
+                    return (json, isWhole: run.failure == nil)
+                })
         }
         return ["runs": runs]
+    }
+
+    /// Does the work with an installation. If a reload, another user's token or another file replaces the installation
+    /// meanwhile, its end may have cut the work short: it is done again with the next one.
+    private func serving(
+        _ installation: Installation, _ work: (Installation) async throws -> (JSON, isWhole: Bool)
+    ) async throws -> JSON {
+        var current = installation
+        while true {
+            let result: Result<(JSON, isWhole: Bool), any Error>
+            do { result = .success(try await work(current)) } catch { result = .failure(error) }
+            let next = serving.installation(current.name) ?? current
+            guard next !== current, (try? result.get())?.isWhole != true else { return try result.get().0 }
+            current = next
+        }
     }
 
     /// Returns one record's story, with the decisions of plugins since they were loaded.
@@ -83,12 +101,15 @@ extension Daemon {
         manager.status("draining")
         var endpoints = JSON.array
         for installation in serving.installations {
-            installation.gate.isPaused = true
-            let push = try await installation.session.context.push()
-            var json: JSON = ["endpoint": JSON(installation.name), "sent": JSON(push.applied)]
-            json["remaining"] = JSON(push.remaining)
-            json["error"] = push.failure.map { JSON(CommandText.reason($0)) } ?? .null
-            endpoints.append(json)
+            endpoints.append(
+                try await serving(installation) { installation in
+                    installation.gate.isPaused = true
+                    let push = try await installation.session.context.push()
+                    var json: JSON = ["endpoint": JSON(installation.name), "sent": JSON(push.applied)]
+                    json["remaining"] = JSON(push.remaining)
+                    json["error"] = push.failure.map { JSON(CommandText.reason($0)) } ?? .null
+                    return (json, isWhole: push.failure == nil)
+                })
         }
         isPaused = true
         manager.status("drained; sluice ctl resume lets it go on")

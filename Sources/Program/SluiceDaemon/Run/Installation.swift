@@ -178,12 +178,11 @@ final class Installation: Sendable {
         try? await session.close()
     }
 
-    /// Starts a run and waits for its end.
+    /// Starts a run and waits for its end. A run in progress does not count.
     ///
     /// - Throws: ``SluiceError`` of code `cancelled` if the daemon or this installation ends first.
     func syncNow() async throws -> SyncScheduler.Run {
-        let runs = service.scheduler.runs
-        service.scheduler.syncNow()
+        let runs = service.scheduler.requestedRuns()
         return try await withThrowingTaskGroup(of: SyncScheduler.Run.self) { group in
             group.addTask {
                 for await run in runs.cancelOnGracefulShutdown() { return run }

@@ -18,6 +18,8 @@ public final class SyncScheduler: Sendable {
     private let hints = Mailbox(ScheduleHints())
     private let ended = Broadcast<SyncScheduler.Run>()
     private let isRunning = Mutex(false)
+    /// Whether a run is in progress.
+    private let isAtWork = Mutex(false)
     private let isFinishing = Mutex(false)
     /// The pull with which the next run begins.
     private let firstPull = Mutex(0)
@@ -62,6 +64,13 @@ public final class SyncScheduler: Sendable {
         return SyncEvents(mailbox, subscription)
     }
 
+    /// Requests a run now, and returns the runs from that one on. A run in progress is not among them, because it may have
+    /// passed by what was written since.
+    package func requestedRuns() -> AsyncDropFirstSequence<SyncEvents<SyncScheduler.Run>> {
+        defer { syncNow() }
+        return isAtWork.withLock { runs.dropFirst($0 ? 1 : 0) }
+    }
+
     /// Runs the schedule until the task is cancelled or ``finish()`` is called, and returns then.
     ///
     /// - Throws: ``SluiceError`` of code `invalidArgument` for a context without a client and where the scheduler runs
@@ -71,7 +80,10 @@ public final class SyncScheduler: Sendable {
         guard isRunning.withLock({ $0.claim() }) else {
             throw SluiceError(.invalidArgument, "this scheduler runs already; one task at a time runs it")
         }
-        defer { isRunning.withLock { $0 = false } }
+        defer {
+            isAtWork.withLock { $0 = false }
+            isRunning.withLock { $0 = false }
+        }
         defer { context.board.change { $0.waitsUntil = nil } }
         let writes = context.hub.commits.subscribe { [hints] source in
             if source == .local { hints.send(.changed) }
@@ -111,6 +123,7 @@ public final class SyncScheduler: Sendable {
             case .run(let pulls):
                 let passedBy = machine.passesBy ? await stillFailed(failed) : []
                 let start = clock.now
+                isAtWork.withLock { $0 = true }
                 var run = await carryOut(pulls: pulls, of: say.tables, passingBy: passedBy)
                 if run.errors.contains(where: { $0.code == .cancelled }), Task.isCancelled { return }
                 let isPartial = run.hasFailedInPart(knowing: failed)
@@ -136,7 +149,10 @@ public final class SyncScheduler: Sendable {
                     await save(state, id)
                 }
                 context.board.change { $0.waitsUntil = machine.waitsUntil.map(clock.date) }
-                ended.send(run)
+                isAtWork.withLock {
+                    ended.send(run)
+                    $0 = false
+                }
             }
         }
     }

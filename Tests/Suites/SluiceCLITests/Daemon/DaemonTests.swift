@@ -110,6 +110,25 @@ import Testing
         }
     }
 
+    @Test("a sync that a reload cuts short is run again with the new configuration, and its answer is that of the whole")
+    func reloadedMeanwhile() async throws {
+        let server = try RawServer(RawServer.answer("200 OK", "[]"), after: 0.3)
+        defer { server.stop() }
+        try await withScratch { scratch in
+            let tables = (1...4).map { "t\($0): { columns: { text: string } }" }.joined(separator: ", ")
+            let config = try scratch.write(
+                "daemon.yaml", "endpoint: \(server.endpoint)\nstore: local.db\ntables: { \(tables) }\n"
+                    + "schedule: { spread: 0s, interval: 1h }\n")
+            let daemon = try await DaemonProcess(scratch, config: config)
+            async let sync = daemon.ctl("sync")
+            try await until("it pulls") { try await daemon.status()["endpoints"]?[0]?["phase"] == "pulling" }
+            #expect(try await daemon.ctl("reload").status == 0)
+            let run = try await sync
+            #expect(try run.status == 0 && run.json["runs"]?[0]?["error"] == .null, "\(run)")
+            try await daemon.stop()
+        }
+    }
+
     @Test("the service manager is told: ready, watchdog, reloading, stopping")
     func notifies() async throws {
         let path = "/tmp/sluice-notify-\(UUID().uuidString)"

@@ -7,7 +7,9 @@ final class RawServer: Sendable {
     private let listener: Int32
 
     /// Listens on a free port. After each answer the connection is closed.
-    init(_ answer: String) throws {
+    ///
+    /// - Parameter pause: the seconds before each answer.
+    init(_ answer: String, after pause: Double = 0) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -33,6 +35,7 @@ final class RawServer: Sendable {
                     guard count > 0 else { break }
                     request += buffer[..<count]
                 }
+                Thread.sleep(forTimeInterval: pause)
                 _ = bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
                 shutdown(connection, Int32(SHUT_RDWR))
                 close(connection)

@@ -309,7 +309,7 @@ struct SyncSchedulerTests {
         }
     }
 
-    @Test("many requests for a run while one runs lead to one more")
+    @Test("many requests for a run while one runs lead to one more, which alone answers them")
     func singleFlight() async throws {
         let gate = Mutex<CheckedContinuation<Void, Never>?>(nil)
         let atOnce = Mutex((now: 0, most: 0))
@@ -342,9 +342,13 @@ struct SyncSchedulerTests {
             while gate.withLock({ $0 == nil }) { await Task.yield() }
             for _ in 0..<50 { setup.scheduler.syncNow() }
             await #expect(throws: SluiceError.self) { try await setup.scheduler.run() }
+            try await setup.context.table("todos").insert(["id": "late"])
+            var requested = setup.scheduler.requestedRuns().makeAsyncIterator()
             isOpen.withLock { $0 = true }
+            let first = await runs.next()
+            #expect(first?.error == nil && first?.push?.applied == 0)
             #expect(await runs.next()?.error == nil)
-            #expect(await runs.next()?.error == nil)
+            #expect(await requested.next()?.push?.applied == 1)
             #expect(await setup.time.pause() == .seconds(110))
         }
         opener.cancel()

@@ -50,6 +50,7 @@ import Testing
             "policy.most-overruns", "policy.most-held", "policy.most-refused", "policy.most-differences",
             "policy.folder", "policy.status-table", "policy.status-every",
         ],
+        "FleetTests.uploads": ["policy.status-url", "policy.status-token-file"],
         "FleetTests.trial": ["policy.trial-decisions", "policy.grants"],
         "FleetTests.table": ["policy.table"],
         "FleetTests.reports": ["policy.status-decisions", "policy.status-daily-bytes"],

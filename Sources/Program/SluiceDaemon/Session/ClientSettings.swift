@@ -99,7 +99,7 @@ package struct ClientSettings: Sendable {
         migrations = try shapes.migrations()
         pulls = try shapes.pulls(tables, localOnly)
         // Every device would pull the rows of all others.
-        if let table = fleet?.statusTable {
+        if let table = fleet?.status?.table {
             pulls.removeAll { $0.query == TableQuery(table) && $0.name == Self.queryName }
         }
     }

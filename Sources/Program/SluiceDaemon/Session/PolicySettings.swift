@@ -16,6 +16,17 @@ package struct PolicySettings: Sendable {
         case table(String)
     }
 
+    /// The place of the device's status.
+    enum StatusTarget: Sendable {
+        /// A row of a synced table.
+        case table(String)
+        /// An address that takes the row as JSON, and the file with the token for it.
+        case url(String, tokenFile: String?)
+
+        /// The table; nil for an address.
+        var table: String? { if case .table(let table) = self { table } else { nil } }
+    }
+
     package let source: Source
     /// The folder with the kept releases and the state.
     package let folder: String
@@ -24,8 +35,8 @@ package struct PolicySettings: Sendable {
     /// The deployment's grants; nil if plugins may have what they ask for.
     package let grants: PluginGrants?
     private let grantsFile: String?
-    /// The synced table for the device's row; nil for none.
-    let statusTable: String?
+    /// The place for the device's row; nil for none.
+    let status: StatusTarget?
     let statusEvery: Duration
     /// The number of the newest decisions in the row.
     let statusDecisions: Int
@@ -50,13 +61,14 @@ package struct PolicySettings: Sendable {
         case (nil, let table?): source = .table(table)
         case (_?, _?): throw refuse("policy.url", "a policy comes from policy.url or from policy.table, not both")
         }
-        if case .url(let url) = source {
+        func check(_ url: String, _ key: String) throws {
             do {
                 _ = try PolicyDownload.parts(url)
             } catch {
-                throw refuse("policy.url", error.message)
+                throw refuse(key, error.message)
             }
         }
+        if case .url(let url) = source { try check(url, "policy.url") }
         guard let folder = try values.path("policy.folder") ?? store.map({ "\($0).policy" }) else {
             throw refuse("policy.url", "a policy needs policy.folder, or a store beside which its folder is")
         }
@@ -98,7 +110,19 @@ package struct PolicySettings: Sendable {
         self.bounds = bounds
         grantsFile = try values.path("policy.grants")
         grants = try grantsFile.map { path throws(SluiceError) in try PluginGrants(file: path) }
-        statusTable = values.text("policy.status-table")
+        let tokenFile = try values.path("policy.status-token-file")
+        switch (values.text("policy.status-table"), values.text("policy.status-url")) {
+        case (nil, nil): status = nil
+        case (let table?, nil): status = .table(table)
+        case (nil, let url?):
+            try check(url, "policy.status-url")
+            status = .url(url, tokenFile: tokenFile)
+        case (_?, _?):
+            throw refuse("policy.status-url", "the status goes to policy.status-table or to policy.status-url, not both")
+        }
+        if tokenFile != nil, values.text("policy.status-url") == nil {
+            throw refuse("policy.status-token-file", "the token is for policy.status-url, and none is configured")
+        }
         statusEvery = values.duration("policy.status-every")
         statusDecisions = values.integer("policy.status-decisions")
         statusDailyBytes = values.number("policy.status-daily-bytes")

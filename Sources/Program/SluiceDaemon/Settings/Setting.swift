@@ -188,6 +188,8 @@ extension Setting {
         Setting("policy.least-calls", count, "How many calls are made before a share is judged.", or: "20"),
         Setting("policy.grants", .path, "A file with the permissions that plugins of releases may have."),
         Setting("policy.status-table", .text, "The synced table in which this device has a row with its status."),
+        Setting("policy.status-url", .text, "Or the address to which that row is sent, as JSON in a POST."),
+        Setting("policy.status-token-file", .path, "The file with the token that is sent there, as a Bearer."),
         Setting("policy.status-every", pauseOf(.seconds(1)), "How often that row is written without news.", or: "1h"),
         Setting("policy.status-decisions", .integer(0...100), "How many of the newest decisions it has.", or: "0"),
         Setting(

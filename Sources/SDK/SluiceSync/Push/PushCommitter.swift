@@ -138,8 +138,9 @@ struct PushCommitter {
             var held = operation
             (held.state, held.failure) = (state, failure)
             held.failure?.request = item.request
-            // The refusal proves that the send was not applied before and the answer is no replay.
-            if AnswerStatus.isRefusal(conflict.status), let last = held.sent.indices.last {
+            // The refusal proves that the send was not applied before and the answer is no replay. A record that was not
+            // there proves nothing: an earlier send may have deleted it.
+            if AnswerStatus.isRefusal(conflict.status), ![404, 410].contains(conflict.status), let last = held.sent.indices.last {
                 held.sent[last].known = version(conflict.server)
             }
             if conflict.status < 300 { held.doubt() }

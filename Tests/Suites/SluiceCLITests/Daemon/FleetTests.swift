@@ -58,9 +58,11 @@ import Testing
 
     /// Runs `body` with a daemon that takes releases of the server's file.
     ///
-    /// - Parameter source: the place of the releases; the web server's file without one.
+    /// - Parameters:
+    ///   - source: the place of the releases; the web server's file without one.
+    ///   - target: the place of the device's status.
     private func withDevice(
-        _ settings: String, from source: String? = nil, files: [String: String] = [:],
+        _ settings: String, from source: String? = nil, to target: String = "status-table: policy_status", files: [String: String] = [:],
         _ body: (DaemonProcess, PythonServer, ServeProcess, Scratch) async throws -> Void
     ) async throws {
         try await withServer(tables: "{ notes: { softDelete: true }, policy_status: {}, policies: {} }") {
@@ -94,7 +96,7 @@ import Testing
                   most-refused: 100%
                   most-differences: 10%
                   folder: policy
-                  status-table: policy_status
+                  \(target)
                   status-every: 1s
                 \(settings)
                 """)
@@ -215,6 +217,44 @@ import Testing
             let file = try String(contentsOfFile: scratch.file("policy/reported.json"), encoding: .utf8)
             let spent = try JSON(parsing: file)
             #expect(spent["bytes"]?.int ?? 0 > 10_500, "a restart keeps to it: \(spent)")
+        }
+    }
+
+    /// A web server that takes what is posted to it, if not at the first try.
+    private static let collector = """
+        import http.server
+        class Handler(http.server.BaseHTTPRequestHandler):
+            tries = 0
+            def do_POST(self):
+                Handler.tries += 1
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                print(self.path, self.headers.get("Authorization"), body, flush=True)
+                self.send_response(503 if Handler.tries == 1 else 204)
+                self.end_headers()
+            def log_message(self, *ignored): pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        print(server.server_port, flush=True)
+        server.serve_forever()
+        """
+
+    @Test("the status goes to an address instead, with its own token, and again after a failure")
+    func uploads() async throws {
+        try await withScratch { elsewhere in
+            let collector = try await PythonServer(elsewhere, Self.collector, [])
+            defer { collector.stop() }
+            let target =
+                "status-url: http://127.0.0.1:\(collector.port)/devices\n  status-token-file: status.token"
+            let files = ["status.token": "of-the-status\n", "token": "of-the-endpoint\n"]
+            try await withDevice("  trial: 0s\ntoken-file: token", to: target, files: files) { daemon, _, _, _ in
+                try await until("version 1 is reported") {
+                    guard let line = collector.lines.last else { return false }
+                    let parts = line.split(separator: " ", maxSplits: 3)
+                    #expect(parts.prefix(3) == ["/devices", "Bearer", "of-the-status"])
+                    let row = try JSON(parsing: String(parts[3]))
+                    return row["id"] == "shop-17" && row["serving"] == 1
+                }
+                #expect(daemon.log.contains("the policy's status cannot be reported: the server of the status answered 503"))
+            }
         }
     }
 

@@ -46,6 +46,15 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
 
     private var firstLine: String { reason.split(separator: "\n").first.map(String.init) ?? "no reason was given" }
 
+    /// Whether no part of PostgreSQL uses the code's class: P0 is PL/pgSQL's `RAISE`, and those from 5 to 9 and from I to Z
+    /// are free for applications (PostgreSQL, appendix A; ISO 9075-2, 23.1).
+    private func isRaised(_ state: String) -> Bool {
+        let known = ["53", "54", "55", "57", "58", "72", "HV", "XX"]
+        guard let first = state.first, !known.contains(String(state.prefix(2))) else { return false }
+        return state.hasPrefix("P0") || first.isNumber && first >= "5" || first.isLetter && first >= "I"
+            || state == "45000"
+    }
+
     private func meaning(_ address: PostgresAddress) -> (SluiceError.Code, String) {
         guard let state else { return (.storeBusy, "the database \(address) cannot be reached: \(firstLine)") }
         switch state.prefix(2) {
@@ -59,6 +68,8 @@ package struct PostgresFailure: Error, Sendable, Hashable, CustomStringConvertib
         case "3D": return (.storeInputOutput, "there is no database \(address)")
         case "22", "54": return (.invalidRecord, "PostgreSQL cannot hold a value (\(state))")
         case "23": return (.invalidRecord, "a constraint of the database refuses the record (\(state))")
+        // RAISE EXCEPTION of a trigger, with the code of PL/pgSQL or one of its author's.
+        case _ where isRaised(state): return (.invalidRecord, "a trigger of the database refuses the record (\(state))")
         case "53":
             return state == "53100"
                 ? (.storeFull, "no space is left for the database \(address); nothing of this was written")

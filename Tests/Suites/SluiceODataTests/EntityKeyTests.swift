@@ -52,6 +52,32 @@ struct EntityKeyTests {
         #expect(EntityKey(address: address, in: orders) == nil)
     }
 
+    @Test(
+        "equal values are one key, in each spelling",
+        arguments: [
+            (EdmPrimitive.decimal, ["3.50", "3.5", "03.500", "+3.5"], "3.5"),
+            (.decimal, ["0.0", "-0", "0", ".0"], "0"),
+            (.decimal, ["-120.00", "-120"], "-120"), (.int64, ["7", "007"], "7"),
+            (
+                .dateTimeOffset,
+                [
+                    "2024-01-02T00:00:00.000000Z", "2024-01-02T00:00:00Z", "2024-01-02T00:00:00+00:00",
+                    "2024-01-02T01:00:00+01:00",
+                ],
+                "2024-01-02T00:00:00Z"
+            ),
+            (.guid, ["0190B0F3-1F2E-7000-8000-00000000000A"], "0190b0f3-1f2e-7000-8000-00000000000a"),
+        ] as [(EdmPrimitive, [String], String)])
+    func spellings(_ type: EdmPrimitive, _ spellings: [String], _ one: String) throws {
+        let set = try EntitySet("Things", key: [.init("Key", type)])
+        for text in spellings {
+            #expect(EntityKey(id: .string(text), in: set)?.id(in: set) == .string(one), "\(text)")
+            #expect(EntityKey(address: "Things(\(PercentEncoding.query(text)))", in: set)?.id(in: set) == .string(one))
+            let value = EdmValue.json(plain: text, type: type)
+            #expect(EntityKey(row: ["Key": value], in: set, version: .v4)?.id(in: set) == .string(one), "\(value)")
+        }
+    }
+
     @Test("an id that the key's type cannot have is none", arguments: ["Order='1'", "Order='1',Item=x", "Item=1", "1"])
     func noIDs(_ id: String) {
         #expect(EntityKey(id: .string(id), in: items) == nil)

@@ -47,7 +47,7 @@ extension PolicyFollower {
         case .url(let url, let tokenFile):
             // A failed attempt has cost its bytes too.
             budget.note(row, at: now)
-            try await StatusUpload(url, tokenFile: tokenFile).send(row, over: session.transport)
+            try await StatusUpload(url, tokenFile: tokenFile).send(row, over: subject.transport)
         }
     }
 
@@ -62,12 +62,12 @@ extension PolicyFollower {
     }
 
     private var newestDecisions: [PluginDecision] {
-        let logs = (try? session.settings.plugins?.decisionLogs()) ?? []
+        let logs = (try? subject.settings.decisionLogs()) ?? []
         return NewestDecisions.of(logs, count: settings.statusDecisions)
     }
 
     private func write(_ row: JSON, to table: String) async throws {
-        let context = session.context
+        guard let context = subject.context else { return }
         // Only this device writes its row: after a reinstallation the one of before is in the way.
         for held in try await context.queue.operations(.init(table: table)) where held.isHeldConflict {
             try await context.queue.resolve(held.id, .client)

@@ -5,7 +5,24 @@ internal import SluiceLua
 internal import SluicePluginTools
 internal import SluicePolicy
 
-/// Runs the policy of one endpoint: fetches releases, tries them, serves with them, and goes back. The rules are
+/// The plugins that a policy decides for: those of a daemon's endpoint, or of a server.
+struct PolicySubject: Sendable {
+    let plugins: Plugins
+    let settings: PluginSettings
+    let transport: any Transport
+    /// The context of the tables with releases and status; nil for a server.
+    let context: SyncContext?
+}
+
+extension ClientSession {
+    /// The plugins, for the policy from afar that may decide for them; nil without plugins.
+    var policySubject: PolicySubject? {
+        guard let plugins, let settings = settings.plugins else { return nil }
+        return PolicySubject(plugins: plugins, settings: settings, transport: transport, context: context)
+    }
+}
+
+/// Runs the policy of one endpoint or server: fetches releases, tries them, serves with them, and goes back. The rules are
 /// ``PolicyDevice``'s; this carries out its effects.
 actor PolicyFollower {
     /// The time between two looks at the counts.
@@ -21,7 +38,7 @@ actor PolicyFollower {
     let counter: DecisionCounter
     /// The decisions of commands, which run in other processes.
     private var commands: NewDecisions
-    let session: ClientSession
+    let subject: PolicySubject
     let logger: Logger
     let metrics: any MetricsFactory
     var device: PolicyDevice
@@ -43,16 +60,16 @@ actor PolicyFollower {
     /// The reason for the last failed fetch; nil after a success.
     private var unreachable: String?
 
-    /// Prepares the follower of a session whose plugins already serve with the state's version.
+    /// Prepares the follower of plugins that already serve with the state's version; nil without a policy from afar.
     ///
     /// - Throws: ``SluiceError`` for keys, a folder or a state that cannot be read.
     init?(
-        _ session: ClientSession, _ counter: DecisionCounter, _ logger: Logger, _ metrics: any MetricsFactory
+        _ subject: PolicySubject, _ counter: DecisionCounter, _ logger: Logger, _ metrics: any MetricsFactory
     ) throws {
-        guard let settings = session.settings.plugins?.fleet, let plugins = session.plugins else { return nil }
-        (self.settings, self.plugins, self.session, self.logger) = (settings, plugins, session, logger)
+        guard let settings = subject.settings.fleet else { return nil }
+        (self.settings, plugins, self.subject, self.logger) = (settings, subject.plugins, subject, logger)
         (self.counter, self.metrics) = (counter, metrics)
-        installed = try session.settings.plugins?.policy.map { try PluginPolicy(file: $0).plans } ?? []
+        installed = try subject.settings.policy.map { try PluginPolicy(file: $0).plans } ?? []
         folder = try PolicyFolder(settings.folder)
         commands = NewDecisions(path: settings.commandLog.path)
         budget = ReportBudget(settings.statusDailyBytes, file: "\(settings.folder)/reported.json")
@@ -92,7 +109,7 @@ actor PolicyFollower {
     private func fetch() async {
         var download: PolicyDownload?
         if case .url(let url) = settings.source {
-            download = try? PolicyDownload(url, wait: settings.every, over: session.transport)
+            download = try? PolicyDownload(url, wait: settings.every, over: subject.transport)
         }
         while !Task.isCancelled {
             let began = ContinuousClock.now
@@ -117,7 +134,8 @@ actor PolicyFollower {
         switch settings.source {
         case .url: return try await download?.file()
         case .table(let table):
-            return try await PolicyRow.file(in: table, session.context)
+            guard let context = subject.context else { return nil }
+            return try await PolicyRow.file(in: table, context)
         }
     }
 

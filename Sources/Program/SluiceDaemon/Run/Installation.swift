@@ -57,7 +57,9 @@ final class Installation: Sendable {
         }
         let session = try await ClientSession.open(
             settings, usesNetwork: true, asksPlugins: true, makesStore: true, additions)
-        let policy = try PolicyFollower(session, counter, instruments.logger, instruments.metrics)
+        let policy = try session.policySubject.flatMap {
+            try PolicyFollower($0, counter, instruments.logger, instruments.metrics)
+        }
         let schedule = SyncSchedule(values, pulls: settings.pulls)
         var followers: [ChangeFollower] = []
         if values.flag("schedule.on-event"), let client = session.context.client {

@@ -19,7 +19,8 @@ public struct ServerPlugins: Sendable {
     /// The hooks by table; empty if the configuration names no plugins.
     public let hooks: [String: any TableHooks]
     private let plugins: Plugins?
-    private let policy: String
+    private let policy: String?
+    private let releases: ServerReleases?
     private let tables: [String]
     private let logger: Logger
 
@@ -33,24 +34,30 @@ public struct ServerPlugins: Sendable {
     ) async throws {
         (tables, self.logger) = (configuration.tables.map(\.name), logger)
         guard let named = configuration.plugins else {
-            (hooks, plugins, policy) = ([:], nil, "")
+            (hooks, plugins, policy, releases) = ([:], nil, nil, nil)
             return
         }
         let folder = named.secrets.map { SecretFolder(path: $0) }
-        let plugins = try await Plugins(
-            policy: named.policy,
-            options: PluginOptions(
-                logger: logger, transport: AsyncHTTPTransport(), secret: { try folder?.secret($0) }))
-        (self.plugins, policy) = (plugins, named.policy)
-        hooks = try Self.hooks(plugins, for: tables, logger)
+        let releases = try named.releases.map { try ServerReleases($0, beside: named, logger: logger) }
+        let options = PluginOptions(
+            logger: logger, transport: releases?.transport ?? AsyncHTTPTransport(), secret: { try folder?.secret($0) })
+        let plugins =
+            if let releases { try await releases.plugins(options) } else {
+                try await Plugins(policy: named.policy ?? "", options: options)
+            }
+        (self.plugins, policy, self.releases) = (plugins, named.policy, releases)
+        // A release may come with hooks around any table.
+        hooks = try Self.hooks(plugins, for: tables, logger, areAll: releases != nil)
         configuration.plugins = nil
     }
 
     /// Reloads the plugins within a second of each change of their files, until the task is cancelled. Requests under way
     /// end with the plugins that they began with. A policy with a mistake, or one with plugins around other tables, is
-    /// logged, and the plugins from before serve.
+    /// logged, and the plugins from before serve. With releases those are followed instead.
     public func follow() async {
         guard let plugins else { return }
+        if let releases { return await releases.follow(plugins) }
+        guard let policy else { return }
         var loaded = PolicyFiles.fingerprint(PolicyFiles.of(policy: policy))
         var seen = loaded
         while (try? await Task.sleep(for: Self.look)) != nil {
@@ -58,13 +65,13 @@ public struct ServerPlugins: Sendable {
             // Files that are still being written are read once they rest.
             if now == seen, now != loaded {
                 loaded = now
-                await reload(plugins)
+                await reload(plugins, policy)
             }
             seen = now
         }
     }
 
-    private func reload(_ plugins: Plugins) async {
+    private func reload(_ plugins: Plugins, _ policy: String) async {
         let before = plugins.plans
         do {
             let plans = try PluginPolicy(file: policy).plans
@@ -82,15 +89,18 @@ public struct ServerPlugins: Sendable {
     }
 
     /// Returns the plugins as hooks of the given tables.
+    ///
+    /// - Parameter areAll: whether tables without a hook now have one too, because a later set of plugins may be around
+    ///   them.
     static func hooks(
-        _ plugins: Plugins, for tables: [String], _ logger: Logger
+        _ plugins: Plugins, for tables: [String], _ logger: Logger, areAll: Bool = false
     ) throws -> [String: any TableHooks] {
-        for name in plugins.idle(onTables: tables) {
+        for name in plugins.idle(onTables: tables) where !areAll {
             throw SluiceError(
                 .invalidArgument, "the plugin \(name) has hooks for a server's tables, and is for none of those here")
         }
-        return Dictionary(
-            uniqueKeysWithValues: tables.filter(plugins.isAround).map { ($0, PluginTableHooks(plugins, logger)) })
+        let around = areAll ? tables : tables.filter(plugins.isAround)
+        return Dictionary(uniqueKeysWithValues: around.map { ($0, PluginTableHooks(plugins, logger)) })
     }
 }
 

@@ -212,16 +212,23 @@ package struct PluginSettings: Sendable {
         options.ownFiles = Set(settings.store.map(StoreFileNames.all) ?? [])
         options.keepsInputs = additions.keepsInputs
         if additions.runsFixtures { options.gate = FixtureRunner.gate }
+        return try await load(options, countedBy: additions.policyCounter)
+    }
+
+    /// Loads the plugins of the policy from afar, or of the installed one.
+    ///
+    /// - Parameter counter: counts the decisions; nil if another process counts them, from a file.
+    func load(_ options: PluginOptions, countedBy counter: DecisionCounter?) async throws -> Plugins {
         guard let fleet else { return try await Plugins(policy: policy ?? "", options: options) }
-        options.observer = additions.policyCounter
+        var options = options
+        options.observer = counter
         let installed = try policy.map { path throws(SluiceError) in try PluginPolicy(file: path) }
-        options.decisionLog =
-            additions.policyCounter == nil ? fleet.commandLog : installed?.decisionLog ?? fleet.decisionLog
-        // A command's writes are part of a trial too.
-        let serving = try fleet.servingPlans(hasTrial: additions.policyCounter == nil)
+        options.decisionLog = counter == nil ? fleet.commandLog : installed?.decisionLog ?? fleet.decisionLog
+        // The writes of a command are part of a trial too.
+        let plans = try fleet.plans(insteadOf: installed?.plans ?? [], hasTrial: counter == nil)
         do {
-            return try await Plugins(serving ?? installed?.plans ?? [], options: options)
-        } catch  where serving != nil {
+            return try await Plugins(plans, options: options)
+        } catch {
             // The follower withdraws the version; until then the installed policy serves.
             return try await Plugins(installed?.plans ?? [], options: options)
         }

@@ -1,7 +1,7 @@
 internal import Foundation
 package import Sluice
 internal import SluiceConfiguration
-package import SluiceLua
+internal import SluiceLua
 internal import SluicePluginTools
 package import SluicePolicy
 
@@ -118,7 +118,8 @@ package struct PolicySettings: Sendable {
             try check(url, "policy.status-url")
             status = .url(url, tokenFile: tokenFile)
         case (_?, _?):
-            throw refuse("policy.status-url", "the status goes to policy.status-table or to policy.status-url, not both")
+            throw refuse(
+                "policy.status-url", "the status goes to policy.status-table or to policy.status-url, not both")
         }
         if tokenFile != nil, values.text("policy.status-url") == nil {
             throw refuse("policy.status-token-file", "the token is for policy.status-url, and none is configured")
@@ -174,16 +175,16 @@ package struct PolicySettings: Sendable {
         try grants?.check(policy, of: release)
     }
 
-    /// Returns the plans of the version that the device serves with; nil for the installed policy, also where that version
-    /// cannot be read.
+    /// Returns the plans of the version that the device serves with; those of the installed policy if there is none, or
+    /// one that cannot be read.
     ///
     /// - Parameter hasTrial: whether the version on trial runs beside it, as a shadow.
-    package func servingPlans(hasTrial: Bool = false) throws -> [PluginPlan]? {
+    func plans(insteadOf installed: [PluginPlan], hasTrial: Bool) throws -> [PluginPlan] {
         let folder = try PolicyFolder(folder)
         let state = try folder.state()
-        let serving = state.serving.flatMap { try? plans(of: $0, in: folder) }
+        let serving = state.serving.flatMap { try? plans(of: $0, in: folder) } ?? installed
         guard hasTrial, let trial = state.trial.flatMap({ try? plans(of: $0, in: folder) }) else { return serving }
-        return (serving ?? []) + DecisionCounter.shadows(of: trial, beside: serving ?? [])
+        return serving + DecisionCounter.shadows(of: trial, beside: serving)
     }
 
     /// The file of the daemon's decisions where the installed policy names none.

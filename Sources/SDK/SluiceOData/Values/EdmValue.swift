@@ -48,6 +48,37 @@ package enum EdmValue {
         value.flatMap { plain(fromWire($0, type: type, version: version)) }
     }
 
+    /// Returns the one spelling of a key's value. A service may write equal GUIDs, numbers and times in several: `3.50` in
+    /// a list and `3.5` in an address.
+    static func keyText(_ plain: String, type: EdmPrimitive) -> String {
+        switch type {
+        case .guid: return plain.lowercased()
+        case .byte, .sbyte, .int16, .int32, .int64: return Int64(plain).map(String.init) ?? plain
+        case .decimal: return decimalText(plain)
+        case .dateTimeOffset, .dateTime:
+            let fraction = plain.split(separator: ".").dropFirst().first?.prefix { $0.isNumber } ?? ""
+            // A timestamp holds seven digits.
+            guard fraction.count <= 7, let time = Timestamp(plain) else { return plain }
+            return V2Date.text(time)
+        default: return plain
+        }
+    }
+
+    /// Returns a decimal without zeros that say nothing; the text itself if it is written with an exponent.
+    private static func decimalText(_ text: String) -> String {
+        let isNegative = text.hasPrefix("-")
+        let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
+        let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard !digits.isEmpty, parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
+            return text
+        }
+        let whole = parts[0].drop { $0 == "0" }
+        var fraction = parts.count > 1 ? parts[1] : ""
+        while fraction.last == "0" { fraction.removeLast() }
+        let number = (whole.isEmpty ? "0" : whole) + (fraction.isEmpty ? "" : ".\(fraction)")
+        return isNegative && number != "0" ? "-\(number)" : String(number)
+    }
+
     /// Returns the value of a plain text.
     package static func json(plain: String, type: EdmPrimitive) -> JSON {
         switch type {

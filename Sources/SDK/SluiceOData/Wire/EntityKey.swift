@@ -63,10 +63,10 @@ package struct EntityKey: Sendable, Hashable {
     }
 
     /// Creates the key of those plain texts, in the order of the key's properties; nil if one is no value of its
-    /// property. A GUID may be in letters of either case.
+    /// property. They may be in any of the value's spellings.
     init?(values: [String], in set: EntitySet) {
         guard values.count == set.key.count else { return nil }
-        let values = zip(values, set.key).map { $1.type == .guid ? $0.lowercased() : $0 }
+        let values = zip(values, set.key).map { EdmValue.keyText($0, type: $1.type) }
         for (value, property) in zip(values, set.key) {
             guard EdmLiteral.text(of: value, type: property.type, version: .v4) != nil else { return nil }
         }

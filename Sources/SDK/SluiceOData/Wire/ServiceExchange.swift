@@ -91,8 +91,11 @@ final class ServiceExchange: Sendable {
         var response = response
         if let document = ServiceError.document(response.body) { response.body = MessageBody(json: document) }
         response.body = given.hiding(response.body)
-        // Another client holds a lock for a while (RFC 4918, section 11.3): the same request may succeed later.
-        if response.status == 423 { response.head.status = .serviceUnavailable }
+        // Another client holds a lock for a while (RFC 4918, section 11.3), or the token just fetched is not known where the
+        // request arrived: the same request may succeed later.
+        if response.status == 423 || response.status == 403 && Self.wantsToken(response) {
+            response.head.status = .serviceUnavailable
+        }
         return response
     }
 

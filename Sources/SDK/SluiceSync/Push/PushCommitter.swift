@@ -140,7 +140,9 @@ struct PushCommitter {
             held.failure?.request = item.request
             // The refusal proves that the send was not applied before and the answer is no replay. A record that was not
             // there proves nothing: an earlier send may have deleted it.
-            if AnswerStatus.isRefusal(conflict.status), ![404, 410].contains(conflict.status), let last = held.sent.indices.last {
+            if AnswerStatus.isRefusal(conflict.status), ![404, 410].contains(conflict.status),
+                let last = held.sent.indices.last
+            {
                 held.sent[last].known = version(conflict.server)
             }
             if conflict.status < 300 { held.doubt() }
@@ -330,9 +332,7 @@ struct PushCommitter {
         // A delete followed by a new record has to be sent.
         let isReplaced = successors.first?.kind == .insert
         // Its successors send the whole difference: an edit is in the local record, a delete needs no edit.
-        let isAbsorbed = successors.first.map {
-            !isReplaced && operation.isMergeable && $0.isMergeable && operation.group == $0.group
-        }
+        let isAbsorbed = successors.first.map { !isReplaced && operation.mayTake($0) }
         if isAbsorbed == true {
             if successors[0].kind == .delete, operation.kind.hasBody {
                 // The delete replaces the unsent edit.

@@ -72,11 +72,25 @@ extension PushItem {
         return newer.reduce(into: base) { record, member in record[member.name] = mirror[member.name] }
     }
 
-    /// Whether the change sets a property to another value than the server's newer one, or deletes the record.
+    /// Whether this revision was sent before. Sends of an earlier revision may have been of another request.
+    var isSent: Bool { operation.sent.contains { $0.revision == operation.revision } }
+
+    /// Whether the server's record has values that the base of the change lacks, or others in their place.
+    func lacks(_ record: JSON, _ columns: PushColumns) -> Bool {
+        guard let base else { return false }
+        return (record.members ?? []).contains { name, value in
+            name != columns.id && !columns.system.contains(name) && !value.isNull
+                && !columns.holds(base, JSON(members: [(name, value)]), [name: Set(WrittenForm.allCases)])
+        }
+    }
+
+    /// Whether the change sets a property to another value than the server's newer one, or deletes the record. A property
+    /// that the base has not is unknown there.
     func collides(with rewritten: JSON) -> Bool {
         guard let local, let base else { return true }
         return (local.members ?? []).contains { name, value in
-            value != (base[name] ?? .null) && rewritten[name] != base[name] && value != rewritten[name]
+            guard let former = base[name] else { return false }
+            return value != former && rewritten[name] != former && value != rewritten[name]
         }
     }
 

@@ -39,7 +39,7 @@ extension PushWorker {
         let isKnown = item.base != nil && item.rewritten == nil && !mayHideVersion(item)
         return switch item.operation.kind {
         case .insert: naming == nil
-        case .update: isKnown && (!columns.replaces || !item.operation.sent.isEmpty)
+        case .update: isKnown && (!columns.replaces || item.isSent)
         case .delete: isKnown
         case .undelete: false
         }
@@ -103,11 +103,11 @@ extension PushWorker {
     }
 
     /// Rebases an update that replaces the record onto the server's own record, if the local one may be another: hooks
-    /// changed it, or the server's lists leave properties out (``PartialLists``). After its first send it is based on
-    /// the server's own.
+    /// changed it, the server's lists leave properties out (``PartialLists``), or it has changed without a new version.
+    /// After its first send it is based on the server's own.
     private func whole(_ item: PushItem) async throws -> Preparation {
         let (table, id) = (item.operation.table, item.operation.recordID)
-        guard columns.replaces, item.operation.sent.isEmpty else { return .item(item) }
+        guard columns.replaces, !item.isSent else { return .item(item) }
         if AskedHooks(options.hooks, .afterPull, table: table) != nil { return try await onServersRecord(item) }
         let isFormer = try await store.read { [client, options] in
             try RecordShape.isFormer(in: table, client, options, $0)
@@ -142,14 +142,17 @@ extension PushWorker {
             // The update itself meets the conflict. It is not sent where it would remove something.
             return known == nil ? .item(item) : try await onServersRecord(item)
         }
-        if known == nil {
-            // The base may be whole by an answer of the server's, so the list itself is compared.
-            guard let listed = try await listed(item),
-                listed[columns.version]?.string == nil || listed[columns.version] == record[columns.version]
-            else { return .item(item) }
+        // The base may be whole by an answer of the server's, so the list itself is compared.
+        if known == nil, let listed = try await listed(item),
+            listed[columns.version]?.string == nil || listed[columns.version] == record[columns.version]
+        {
             partialLists.note(table, listed: listed, byID: record)
         }
-        return partialLists.isPartial(table) == true ? try await grounded(item, on: record) : .item(item)
+        if partialLists.isPartial(table) == true { return try await grounded(item, on: record) }
+        // The record has changed without a new version, such as by a new column.
+        guard item.lacks(record, columns) else { return .item(item) }
+        return item.collides(with: record)
+            ? .answer(item, .madeOnAnother(record)) : try await grounded(item, on: record)
     }
 
     static let isHidden = "the server lists the record and does not show it by its id"

@@ -20,15 +20,19 @@ public struct BackendConfiguration: Sendable, Hashable {
 
     /// The plugins of an operator.
     public struct Plugins: Sendable, Hashable {
-        /// The policy's file.
-        public var policy: String
+        /// The policy's file; nil for none.
+        public var policy: String?
         /// The folder with the plugins' secrets, a file for each; nil for none.
         public var secrets: String?
+        /// The file whose section `policy` says where signed releases come from; nil for none. A release takes the place
+        /// of the policy's file.
+        public var releases: String?
 
-        /// The plugins of a policy.
-        public init(policy: String, secrets: String? = nil) {
+        /// The plugins of a policy, of releases, or of both.
+        public init(policy: String? = nil, secrets: String? = nil, releases: String? = nil) {
             self.policy = policy
             self.secrets = secrets
+            self.releases = releases
         }
     }
 

@@ -10,8 +10,8 @@ struct ConfigurationReader {
     func configuration(_ file: ConfigurationFile) throws(SluiceError) -> BackendConfiguration {
         let root = try file.root().named("the configuration")
         let members = try root.members([
-            "database", "replica", "auth", "tables", "requestIdsExpire", "odata", "plugins", "secrets", "rateLimit",
-            "limits", "proxies", "host", "metrics", "fleet",
+            "database", "replica", "auth", "tables", "requestIdsExpire", "odata", "plugins", "releases", "secrets",
+            "rateLimit", "limits", "proxies", "host", "metrics", "fleet",
         ])
         guard let database = members["database"] else {
             throw root.refusal("the key database is missing, such as database: sqlite:backend.db")
@@ -29,11 +29,14 @@ struct ConfigurationReader {
             configuration.requestIdsExpire = try TableReader.interval(interval)
         }
         if let odata = members["odata"] { configuration.odata = try self.odata(odata) }
-        if let policy = members["plugins"] {
-            configuration.plugins = .init(policy: absolute(try policy.text()))
-            if let secrets = members["secrets"] { configuration.plugins?.secrets = absolute(try secrets.text()) }
+        if members["plugins"] != nil || members["releases"] != nil {
+            func path(_ key: String) throws(SluiceError) -> String? {
+                try members[key].map { node throws(SluiceError) in absolute(try node.text()) }
+            }
+            configuration.plugins = .init(
+                policy: try path("plugins"), secrets: try path("secrets"), releases: try path("releases"))
         } else if let secrets = members["secrets"] {
-            throw secrets.refusal("secrets are for plugins, and the key plugins is missing")
+            throw secrets.refusal("secrets are for plugins, and the keys plugins and releases are missing")
         }
         if let limit = members["rateLimit"], !limit.isNull { configuration.rateLimit = try rateLimit(limit) }
         if let limits = members["limits"] { configuration.limits = try self.limits(limits) }

@@ -202,10 +202,14 @@ struct AdoptionSQL {
         switch column.type {
         case .string: return "\(place)::text"
         case .integer: return "\(place)::bigint"
-        // Infinities and NaN become NULL. Values below the range of doubles become zero.
+        // Infinities and NaN, which are the greatest of all, become NULL. So does a number beyond the range of doubles, and
+        // one below it zero: the cast would fail.
         case .real:
-            return "CASE WHEN abs(\(place)) < 1e-300 THEN 0 "
-                + "WHEN abs(\(place)) < 1e300 THEN \(place)::double precision END"
+            let isFinite = "abs(\(place)) <= 1.7976931348623157e308"
+            guard !["double precision", "real"].contains(column.held) else {
+                return "CASE WHEN \(isFinite) THEN \(place)::double precision END"
+            }
+            return "CASE WHEN abs(\(place)) < 5e-324 THEN 0 WHEN \(isFinite) THEN \(place)::double precision END"
         case .boolean: return place
         case .date:
             // Times have the years 1 to 9999.

@@ -110,14 +110,16 @@ import Testing
         }
     }
 
-    @Test("a sync that a reload cuts short is run again with the new configuration, and its answer is that of the whole")
+    @Test(
+        "a sync that a reload cuts short is run again with the new configuration, and its answer is that of the whole")
     func reloadedMeanwhile() async throws {
         let server = try RawServer(RawServer.answer("200 OK", "[]"), after: 0.3)
         defer { server.stop() }
         try await withScratch { scratch in
             let tables = (1...4).map { "t\($0): { columns: { text: string } }" }.joined(separator: ", ")
             let config = try scratch.write(
-                "daemon.yaml", "endpoint: \(server.endpoint)\nstore: local.db\ntables: { \(tables) }\n"
+                "daemon.yaml",
+                "endpoint: \(server.endpoint)\nstore: local.db\ntables: { \(tables) }\n"
                     + "schedule: { spread: 0s, interval: 1h }\n")
             let daemon = try await DaemonProcess(scratch, config: config)
             async let sync = daemon.ctl("sync")

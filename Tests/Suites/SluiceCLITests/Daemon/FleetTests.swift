@@ -21,26 +21,6 @@ import Testing
         """
     }
 
-    /// A web server of files with tags, which counts what it is asked.
-    private static let server = """
-        import hashlib, http.server, os, sys
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                data = open(os.path.join(sys.argv[1], self.path.strip("/")), "rb").read()
-                tag = '"' + hashlib.sha256(data).hexdigest()[:16] + '"'
-                known = self.headers.get("If-None-Match") == tag
-                print("304" if known else "200", flush=True)
-                self.send_response(304 if known else 200)
-                self.send_header("ETag", tag)
-                self.send_header("Content-Length", "0" if known else str(len(data)))
-                self.end_headers()
-                if not known: self.wfile.write(data)
-            def log_message(self, *ignored): pass
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        print(server.server_port, flush=True)
-        server.serve_forever()
-        """
-
     private func publish(_ version: Int, fails: Bool, _ scratch: Scratch, _ more: String...) async throws {
         for folder in ["shops/plugins/rules", "www"] {
             try FileManager.default.createDirectory(atPath: scratch.file(folder), withIntermediateDirectories: true)
@@ -62,16 +42,22 @@ import Testing
     ///   - source: the place of the releases; the web server's file without one.
     ///   - target: the place of the device's status.
     private func withDevice(
-        _ settings: String, from source: String? = nil, to target: String = "status-table: policy_status", files: [String: String] = [:],
+        _ settings: String, from source: String? = nil, to target: String = "status-table: policy_status",
+        files: [String: String] = [:],
         _ body: (DaemonProcess, PythonServer, ServeProcess, Scratch) async throws -> Void
     ) async throws {
         try await withServer(tables: "{ notes: { softDelete: true }, policy_status: {}, policies: {} }") {
             server, scratch in
             let keys = try await Program.sluice("policy", "keygen", scratch.file("shops"))
             #expect(keys.status == 0, "\(keys)")
-            for (name, text) in files { try scratch.write(name, text) }
+            for (name, text) in files {
+                try FileManager.default.createDirectory(
+                    atPath: (scratch.file(name) as NSString).deletingLastPathComponent,
+                    withIntermediateDirectories: true)
+                try scratch.write(name, text)
+            }
             try await publish(1, fails: false, scratch)
-            let web = try await PythonServer(scratch, Self.server, [scratch.file("www")])
+            let web = try await PythonServer(scratch, PythonServer.files, [scratch.file("www")])
             defer { web.stop() }
             let config = try scratch.write(
                 "daemon.yaml",
@@ -149,9 +135,16 @@ import Testing
 
     @Test("it is tried as a shadow first, which changes nothing; what asks for more than granted is withdrawn")
     func trial() async throws {
-        try await withDevice("  trial: 1h\n  trial-decisions: 3\n") { daemon, web, _, scratch in
+        let installed = [
+            "installed.yaml": "plugins: { rules: { path: here/rules } }\n",
+            "here/rules/plugin.json": Self.manifest,
+            "here/rules/main.lua": Self.script(false).replacing(#"text == "" then"#, with: #"text == "no" then"#),
+        ]
+        let settings = "  trial: 1h\n  trial-decisions: 9\nplugins: installed.yaml\n"
+        try await withDevice(settings, files: installed) { daemon, web, _, scratch in
             try await until("version 1 is on trial") { try await status(daemon)["trial"] == 1 }
             #expect(try await insert(#"{"text":""}"#, daemon) == 0, "it decides nothing yet")
+            #expect(try await insert(#"{"text":"no"}"#, daemon) == 2, "and the installed policy decides")
             let unsigned = try await Program.sluice(
                 "policy", "verify", scratch.file("www/policy.json"), "--key", scratch.file("shops.key"), "--device",
                 "shop-17")
@@ -253,7 +246,9 @@ import Testing
                     let row = try JSON(parsing: String(parts[3]))
                     return row["id"] == "shop-17" && row["serving"] == 1
                 }
-                #expect(daemon.log.contains("the policy's status cannot be reported: the server of the status answered 503"))
+                #expect(
+                    daemon.log.contains("the policy's status cannot be reported: the server of the status answered 503")
+                )
             }
         }
     }

@@ -34,3 +34,25 @@ final class PythonServer: Sendable {
 
     func stop() { process.end() }
 }
+
+extension PythonServer {
+    /// A web server of files with tags, which counts what it is asked.
+    static let files = """
+        import hashlib, http.server, os, sys
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                data = open(os.path.join(sys.argv[1], self.path.strip("/")), "rb").read()
+                tag = '"' + hashlib.sha256(data).hexdigest()[:16] + '"'
+                known = self.headers.get("If-None-Match") == tag
+                print("304" if known else "200", flush=True)
+                self.send_response(304 if known else 200)
+                self.send_header("ETag", tag)
+                self.send_header("Content-Length", "0" if known else str(len(data)))
+                self.end_headers()
+                if not known: self.wfile.write(data)
+            def log_message(self, *ignored): pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        print(server.server_port, flush=True)
+        server.serve_forever()
+        """
+}

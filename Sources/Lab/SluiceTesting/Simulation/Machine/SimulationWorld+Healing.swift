@@ -83,10 +83,10 @@ extension SimulationWorld {
         for device in devices.indices {
             let count = operations[device]
             // A wire that replaces records reads one of each table by its id and from the list, and each of those that
-            // begin together, as the parts of a batch do. A restore by PUT reads its record by the id.
+            // begin together, as the parts of a batch do. A restore by PUT reads its record in both ways.
             let atOnce = max(parts.setting.concurrency, parts.setting.takesBatches ? parts.setting.batchSize : 1)
             let together = max(1, min(atOnce, count))
-            let byID = parts.dialect.patchesUpdates ? 0 : 4 * together + count
+            let byID = parts.dialect.patchesUpdates ? 0 : 4 * together + 2 * count
             guard requests[device] > times * (count + 1) + max(0, unanswered[device] - 1) + besides + byID else {
                 continue
             }

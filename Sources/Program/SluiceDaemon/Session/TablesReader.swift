@@ -9,6 +9,7 @@ internal import SluiceConfiguration
 ///     columns: { title: string, year: integer }
 ///     indexes: [year, [rating, title]]
 ///     local: [note]               # columns that stay here; or true, for the whole table
+///     references: { studioId: studios }      # by the other's id: it is sent first
 /// queries:
 ///   recent: { table: movies, filter: "year ge 2010" }
 /// migrations: …                   # see MigrationReader
@@ -41,7 +42,7 @@ struct TablesReader {
             || shapes.tables?.entries().contains { _, node in try node.members(Self.members)["odata"] != nil } ?? false
     }
 
-    private static let members = ["columns", "indexes", "local", "odata"]
+    private static let members = ["columns", "indexes", "local", "odata", "references"]
 
     func migrations() throws -> [StoreMigration] { try MigrationReader.migrations(shapes.migrations) }
 
@@ -50,7 +51,13 @@ struct TablesReader {
         for (name, node) in try shapes.tables?.entries() ?? [] {
             let members = try node.named("table \(name)").members(Self.members)
             if let local = members["local"] { try localOnly.read(local, of: name) }
-            tables.append(try TableSchema(name, members))
+            var table = try TableSchema(name, members)
+            for (column, node) in try members["references"]?.entries() ?? [] {
+                let parent = try node.text()
+                do { try SyncTables.validate(parent) } catch { throw node.refusal("table \(name): \(error.message)") }
+                table.references.append(.init(PropertyName(column), to: parent, by: PropertyName(column)))
+            }
+            tables.append(table)
         }
         return (tables, localOnly)
     }

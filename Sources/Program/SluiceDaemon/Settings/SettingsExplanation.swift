@@ -97,10 +97,14 @@ package enum SettingsSchema {
             "additionalProperties": [
                 "type": ["object", "null"], "additionalProperties": false,
                 "properties": [
-                    "columns": column, "indexes": ["type": "array"],
+                    "columns": column, "indexes": ["type": "array"], "odata": ["type": "object"],
                     "local": [
                         "description": "Columns that stay on this machine; or true: the whole table does.",
                         "anyOf": [["type": "boolean"], ["type": "array", "items": ["type": "string"]]],
+                    ],
+                    "references": [
+                        "type": "object", "description": "Columns with ids of other tables, and those tables.",
+                        "additionalProperties": ["type": "string"],
                     ],
                 ],
             ],

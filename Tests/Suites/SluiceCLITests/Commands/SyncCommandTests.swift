@@ -87,6 +87,35 @@ import Testing
         }
     }
 
+    @Test("a record that others refer to by the file's references is sent before them, and deleted after them")
+    func references() async throws {
+        try await withServer(tables: "{ lists: {}, items: {} }") { server, scratch in
+            let door = try await Door(scratch, before: server)
+            defer { door.stop() }
+            let config = try scratch.write(
+                "sync.yaml",
+                """
+                endpoint: \(door.endpoint)
+                store: one.db
+                batch: 1
+                concurrency: 8
+                tables: { lists: , items: { references: { listId: lists } } }
+                """)
+            let here = ["--config", config]
+            for (table, record) in [
+                ("items", #"{"id":"i1","listId":"l1"}"#), ("items", #"{"id":"i2","listId":"l1"}"#),
+                ("lists", #"{"id":"l1"}"#),
+            ] { #expect(try await Program.sluice.run(["insert", table, record] + here).status == 0) }
+            #expect(try await Program.sluice.run(["push"] + here).status == 0)
+            #expect(door.requests == ["POST /tables/lists", "POST /tables/items", "POST /tables/items"])
+            for (table, id) in [("lists", "l1"), ("items", "i1"), ("items", "i2")] {
+                #expect(try await Program.sluice.run(["delete", table, id] + here).status == 0)
+            }
+            #expect(try await Program.sluice.run(["push"] + here).status == 0)
+            #expect(door.requests.suffix(3).map { String($0.prefix(20)) }.last == "DELETE /tables/lists", "\(door.requests)")
+        }
+    }
+
     @Test("status says of each table what is there, what waits, and what the next sync does")
     func status() async throws {
         try await withServer { server, scratch in

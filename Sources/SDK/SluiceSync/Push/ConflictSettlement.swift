@@ -44,10 +44,6 @@ struct ConflictSettlement {
         if givesUp || item.witnesses != nil || !keepsChange(decided) {
             try queue.audit(operation, item.attributed(what), local: item.local, at: environment.now())
         }
-        // Nothing is sent for it, and others may have made the record again since they deleted it.
-        if decided == nil, live == nil, let delete = successors.last, delete.kind == .delete {
-            try queue.audit(delete, AuditEntry.settled, local: nil, at: environment.now())
-        }
         let recompute = QueueRecompute(columns: columns, environment: environment, queue: queue)
         let later = recompute.steps(
             of: successors, from: item.local, onto: decided, live: isContested ? base : live, local: local,

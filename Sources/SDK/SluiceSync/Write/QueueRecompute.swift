@@ -103,6 +103,12 @@ struct QueueRecompute {
         if let last = written.indices.last, written[last].kind != .delete { written[last].frozen = nil }
         putInOrder(&written, from: next)
         for operation in written { try queue.put(operation) }
+        // Nothing is sent for a delete of a record that is gone, and others may have made it again since.
+        if written.isEmpty, case .server(nil, let tombstone) = ground, (tombstone ?? state?.base) != nil,
+            let delete = steps.last?.operation, delete.kind == .delete
+        {
+            try queue.audit(delete, AuditEntry.settled, local: nil, at: environment.now())
+        }
         let isRestored = written.first?.kind == .undelete
         try settle(id, table, found, ground, mirror, sendsNothing: written.isEmpty, isRestored: isRestored)
     }

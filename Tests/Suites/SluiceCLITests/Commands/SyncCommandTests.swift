@@ -112,7 +112,9 @@ import Testing
                 #expect(try await Program.sluice.run(["delete", table, id] + here).status == 0)
             }
             #expect(try await Program.sluice.run(["push"] + here).status == 0)
-            #expect(door.requests.suffix(3).map { String($0.prefix(20)) }.last == "DELETE /tables/lists", "\(door.requests)")
+            #expect(
+                door.requests.suffix(3).map { String($0.prefix(20)) }.last == "DELETE /tables/lists", "\(door.requests)"
+            )
         }
     }
 

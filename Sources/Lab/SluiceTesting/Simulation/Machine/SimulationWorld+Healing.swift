@@ -83,10 +83,12 @@ extension SimulationWorld {
         for device in devices.indices {
             let count = operations[device]
             // A wire that replaces records reads one of each table by its id and from the list, and each of those that
-            // begin together, as the parts of a batch do. A restore by PUT reads its record in both ways.
+            // begin together, as the parts of a batch do. A decision for the device that restores a record by PUT makes two
+            // operations of one, and each reads the record in both ways.
             let atOnce = max(parts.setting.concurrency, parts.setting.takesBatches ? parts.setting.batchSize : 1)
             let together = max(1, min(atOnce, count))
-            let byID = parts.dialect.patchesUpdates ? 0 : 4 * together + 2 * count
+            let byID =
+                parts.dialect.patchesUpdates ? 0 : 4 * together + (parts.dialect.undelete == .put ? 4 : 1) * count
             guard requests[device] > times * (count + 1) + max(0, unanswered[device] - 1) + besides + byID else {
                 continue
             }

@@ -23,14 +23,20 @@ extension SimulationWorld {
             return answer(parcel, .model(401, ["error": "who are you?"]), "to no good token")
         }
         var response = parts.server.answer(parcel.request, of: device.index, user: user)
+        var isOfCopy = false
         if strikes(.duplicate) {
             let second = parts.server.answer(parcel.request, of: device.index, user: user)
-            if parts.random.below(2) == 0 { response = second }
+            if parts.random.below(2) == 0 {
+                (isOfCopy, response) = (response.status < 300 && second.status >= 400, second)
+            }
         }
         // Sent as bytes, because devices parse bytes.
         if story.setting.traits.contains(.hasOddRows) { response.body = MessageBody(bytes: response.body.bytes) }
         if let quirk = parts.configuration.quirk { response = quirk(parcel.request, response) }
         response = spoiled(response, to: parcel.request)
+        if isOfCopy, (try? response.body.json)?["id"] == nil, let id = parcel.request.context.operationID {
+            parts.oracle.refusedAsCopy(id)
+        }
         if strikes(.dropAnswer) { return lose(parcel, "the answer \(response.status)") }
         answer(parcel, response, "")
     }

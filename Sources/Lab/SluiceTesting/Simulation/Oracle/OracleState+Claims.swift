@@ -122,6 +122,7 @@ extension OracleState {
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands after")
         }
         if effects[operation.requestID] != nil, !conflict.maybeApplied, !mayChangeValues,
+            !refusedAsCopies.contains(operation.requestID),
             !(forgetsDeleted && isReplaced(in: conflict))
         {
             violate(.atomicity, "device \(device): \(operation.requestID) was done, and its conflict denies it")

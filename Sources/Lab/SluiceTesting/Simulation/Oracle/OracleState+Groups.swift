@@ -110,7 +110,7 @@ extension OracleState {
     }
 
     /// Checks I3: a note is not created before its item, if it depends on the item and both were made here in that
-    /// order.
+    /// order. An item that was restored here after the note was sealed comes later.
     mutating func checkParent(_ change: SimulatedChange, _ key: RecordKey, _ after: SimulatedRow, _ device: Int) {
         guard let call = change.call, call.method == .post, call.id == nil, let item = after.fields["item"]?.textID,
             let request = change.requestID,
@@ -119,7 +119,7 @@ extension OracleState {
         let parent = RecordKey(table: "items", id: item)
         let isMissing = devices[device].operations(on: parent).contains {
             ($0.kind == "insert" || $0.kind == "undelete") && $0.sequence < operation.sequence
-                && !effective.contains($0.id)
+                && $0.since <= operation.since && !effective.contains($0.id)
         }
         if isMissing, aliveSince[parent] == nil {
             violate(.recordOrder, "device \(device) made \(key) before \(parent), on which it depends")

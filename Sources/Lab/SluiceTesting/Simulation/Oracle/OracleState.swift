@@ -104,6 +104,9 @@ struct OracleState: Sendable {
     let hasReplicas: Bool
     let ids: SimulatedIDs
 
+    /// The requests of which the network delivered two copies and brought the second one's refusal, which shows no record.
+    var refusedAsCopies: Set<String> = []
+
     /// The number of sends of a record's changes without an answer that proves that nothing was done.
     var unproven: [DeviceRecord: Int] = [:]
 

@@ -46,6 +46,10 @@ final class SimulationOracle: Sendable {
     /// Notes that an edit of the record has ended, successfully or not.
     func end(_ key: RecordKey, on device: Int) { state.withLock { $0.endEdit(of: key, on: device) } }
 
+    /// Notes that the first copy of a request was carried out, and the device got the refusal of the second one without a
+    /// record: nobody can tell that from a refusal of the only one.
+    func refusedAsCopy(_ request: String) { state.withLock { _ = $0.refusedAsCopies.insert(request) } }
+
     /// Notes that a conflict handler or an operator has decided the conflict of an operation, with the device's record.
     func decided(
         _ operation: String, of key: RecordKey, _ client: JSON?, _ decision: ConflictDecision, on device: Int

@@ -108,7 +108,7 @@ import Testing
             ] { #expect(try await Program.sluice.run(["insert", table, record] + here).status == 0) }
             #expect(try await Program.sluice.run(["push"] + here).status == 0)
             #expect(door.requests == ["POST /tables/lists", "POST /tables/items", "POST /tables/items"])
-            for (table, id) in [("lists", "l1"), ("items", "i1"), ("items", "i2")] {
+            for (table, id) in [("items", "i1"), ("items", "i2"), ("lists", "l1")] {
                 #expect(try await Program.sluice.run(["delete", table, id] + here).status == 0)
             }
             #expect(try await Program.sluice.run(["push"] + here).status == 0)

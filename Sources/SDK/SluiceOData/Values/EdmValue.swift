@@ -64,19 +64,32 @@ package enum EdmValue {
         }
     }
 
-    /// Returns a decimal without zeros that say nothing; the text itself if it is written with an exponent.
+    /// The largest exponent that is written out. No service's decimals have as many digits.
+    private static let mostShifted = 400
+
+    /// Returns a decimal in plain digits, without zeros that say nothing; the text itself if it is none.
     private static func decimalText(_ text: String) -> String {
         let isNegative = text.hasPrefix("-")
-        let digits = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
-        let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard !digits.isEmpty, parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
-            return text
+        let unsigned = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
+        let halves = unsigned.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
+        let parts = halves[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let exponent = halves.count == 1 ? 0 : Int(halves[1]), abs(exponent) <= mostShifted, !halves[0].isEmpty,
+            parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+        else { return text }
+        var (whole, fraction) = (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+        if exponent > 0 {
+            fraction += String(repeating: "0", count: max(0, exponent - fraction.count))
+            whole += fraction.prefix(exponent)
+            fraction.removeFirst(exponent)
+        } else if exponent < 0 {
+            whole = String(repeating: "0", count: max(0, -exponent - whole.count)) + whole
+            fraction = whole.suffix(-exponent) + fraction
+            whole.removeLast(-exponent)
         }
-        let whole = parts[0].drop { $0 == "0" }
-        var fraction = parts.count > 1 ? parts[1] : ""
+        whole = String(whole.drop { $0 == "0" })
         while fraction.last == "0" { fraction.removeLast() }
         let number = (whole.isEmpty ? "0" : whole) + (fraction.isEmpty ? "" : ".\(fraction)")
-        return isNegative && number != "0" ? "-\(number)" : String(number)
+        return isNegative && number != "0" ? "-\(number)" : number
     }
 
     /// Returns the value of a plain text.

@@ -58,7 +58,8 @@ struct EntityKeyTests {
             (EdmPrimitive.decimal, ["3.50", "3.5", "03.500", "+3.5"], "3.5"),
             (.decimal, ["0.0", "-0", "0", ".0"], "0"),
             (.decimal, ["-120.00", "-120", "-1.2e2", "-12E+1"], "-120"),
-            (.decimal, ["1e-07", "0.0000001", "10e-8"], "0.0000001"), (.decimal, ["2.5e0", "0.25E1"], "2.5"), (.int64, ["7", "007"], "7"),
+            (.decimal, ["1e-07", "0.0000001", "10e-8"], "0.0000001"), (.decimal, ["2.5e0", "0.25E1"], "2.5"),
+            (.int64, ["7", "007"], "7"),
             (
                 .dateTimeOffset,
                 [
@@ -77,6 +78,12 @@ struct EntityKeyTests {
             let value = EdmValue.json(plain: text, type: type)
             #expect(EntityKey(row: ["Key": value], in: set, version: .v4)?.id(in: set) == .string(one), "\(value)")
         }
+    }
+
+    @Test("a text that is no decimal is no key", arguments: [".", "-", "-.", "e5", "1e", "1.2.3", "1e4.5", "", "x"])
+    func noDecimals(_ id: String) throws {
+        let set = try EntitySet("Things", key: [.init("Key", .decimal)])
+        #expect(EntityKey(id: .string(id), in: set) == nil)
     }
 
     @Test("an id that the key's type cannot have is none", arguments: ["Order='1'", "Order='1',Item=x", "Item=1", "1"])

@@ -73,7 +73,8 @@ package enum EdmValue {
         let unsigned = isNegative || text.hasPrefix("+") ? text.dropFirst() : text[...]
         let halves = unsigned.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
         let parts = halves[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let exponent = halves.count == 1 ? 0 : Int(halves[1]), abs(exponent) <= mostShifted, !halves[0].isEmpty,
+        guard let exponent = halves.count == 1 ? 0 : Int(halves[1]), abs(exponent) <= mostShifted,
+            parts.contains(where: { !$0.isEmpty }),
             parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
         else { return text }
         var (whole, fraction) = (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")

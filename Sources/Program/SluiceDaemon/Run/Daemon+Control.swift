@@ -47,7 +47,7 @@ extension Daemon {
     }
 
     /// Does the work with an installation. If a reload, another user's token or another file replaces the installation
-    /// meanwhile, its end may have cut the work short: it is done again with the next one.
+    /// before the work is whole, the work is done again with the next one.
     private func serving(
         _ installation: Installation, _ work: (Installation) async throws -> (JSON, isWhole: Bool)
     ) async throws -> JSON {
@@ -112,6 +112,8 @@ extension Daemon {
                 })
         }
         isPaused = true
+        // One that took another's place after its push was started without the pause.
+        for installation in serving.installations { installation.gate.isPaused = true }
         manager.status("drained; sluice ctl resume lets it go on")
         return ["drained": endpoints]
     }

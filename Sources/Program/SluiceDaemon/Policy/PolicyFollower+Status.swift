@@ -97,8 +97,8 @@ struct StatusUpload: Sendable {
         var head = HTTPRequest(method: .post, scheme: endpoint.scheme, authority: endpoint.authority, path: path)
         head.headerFields[.contentType] = "application/json"
         if let tokenFile {
-            guard let token = try await FileToken(source: .file(tokenFile)).token() else { return }
-            head.headerFields[.authorization] = "Bearer \(token)"
+            let token = try await FileToken(source: .file(tokenFile)).token()
+            head.headerFields[.authorization] = token.map { "Bearer \($0)" }
         }
         var context = SyncRequest.Context()
         context.limits.responseBytes = 1 << 20

@@ -14,6 +14,8 @@ internal import Synchronization
 final class ServerReleases: Sendable {
     /// The pause between two looks at the state.
     private static let look = Duration.milliseconds(250)
+    /// The pause after plugins that did not load.
+    private static let pause = Duration.seconds(5)
 
     let transport: any Transport
     private let settings: PluginSettings
@@ -87,23 +89,30 @@ final class ServerReleases: Sendable {
         while (try? await Task.sleep(for: Self.look)) != nil {
             if let taken = try? Self.claim(fleet.folder) {
                 claim.withLock { $0 = taken }
-                return await serve(plugins, hasTrial: false)
+                await serve(plugins, hasTrial: false)
+                return
             }
             let now = PolicyFiles.fingerprint([path])
             guard now != loaded else { continue }
-            loaded = now
-            await serve(plugins, hasTrial: true)
+            if await serve(plugins, hasTrial: true) {
+                loaded = now
+            } else {
+                try? await Task.sleep(for: Self.pause)
+            }
         }
     }
 
-    private func serve(_ plugins: Plugins, hasTrial: Bool) async {
+    /// Loads the plugins that the state names, and returns whether they serve.
+    @discardableResult
+    private func serve(_ plugins: Plugins, hasTrial: Bool) async -> Bool {
         do {
             let installed = try settings.policy.map { try PluginPolicy(file: $0).plans } ?? []
             let plans = try fleet.plans(insteadOf: installed, hasTrial: hasTrial)
-            guard plans.map(\.identity) != plugins.plans.map(\.identity) else { return }
-            try await plugins.reload(plans)
+            if plans.map(\.identity) != plugins.plans.map(\.identity) { try await plugins.reload(plans) }
+            return true
         } catch {
             logger.error("the plugins of the release do not load: \(CommandText.reason(error))")
+            return false
         }
     }
 }

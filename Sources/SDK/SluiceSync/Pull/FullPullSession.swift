@@ -96,7 +96,7 @@ struct FullPullSession: Sendable {
         switch (state, event) {
         case (.idle, .began), (.committing, .committed): return request()
         case (.waiting, .page(let page)) where doubt != nil: return takeDoubt(page)
-        case (.waiting, .failed(let error)) where doubt != nil && (error.mayRefuseQuestion || error.status == 500):
+        case (.waiting, .failed(let error)) where doubt != nil && (error.mayRefuseIDs || error.status == 500):
             return takeDoubt(nil)
         case (.waiting, .page(let page)): return isChecking ? takeCheck(page) : take(page)
         case (.waiting, .failed(let error)) where isChecking && error.mayRefuseQuestion: return takeCheck(nil)

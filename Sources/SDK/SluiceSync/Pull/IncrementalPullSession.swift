@@ -106,41 +106,45 @@ struct IncrementalPullSession: Sendable {
         case (.waiting, .page(let page)): return take(page)
         case (.waiting, .answer(let answer)): return takeRow(answer.rows)
         case (.committing, .committed): return untimedPass == nil ? request() : followUntimed(.committed)
-        case (.waiting, .failed(let error)) where untimedPass != nil: return takeUntimed(error)
-        case (.waiting, .failed(let error)) where pages.asksForOthers && error.status == 500:
-            pages.goOn()
-            return request()
-        case (.waiting, .failed(let error)) where error.mayRefuseQuestion:
-            if sortCheck.isAsking {
-                _ = sortCheck.failed(by: nil)
-                return takeEnd()
-            }
-            // This server does not understand the request.
-            if case .checking = keyset {
-                keyset = .unfit
-            } else if case .asking = timeDoubt {
-                return takeRow([])
-            } else if pages.asksForOthers {
-                pages.goOn()
-            } else if asksToSkip {
-                return giveUpSkipping()
-            } else {
-                return finish(error)
-            }
-            return request()
+        case (.waiting, .failed(let error)): return takeFailure(error)
         case (_, .failed(let error)): return finish(error)
         default: return finish(SluiceError(.brokenProtocol, "the pull got an event that does not fit its state"))
         }
     }
 
+    /// The question that the last request put to the server.
+    private enum Question { case untimed, sort, ties, row, others, skip, page }
+
+    private var question: Question {
+        if untimedPass != nil { return .untimed }
+        if sortCheck.isAsking { return .sort }
+        if case .checking = keyset { return .ties }
+        if case .asking = timeDoubt { return .row }
+        if pages.asksForOthers { return .others }
+        return asksToSkip ? .skip : .page
+    }
+
+    /// Handles a failed request: a question that this server does not understand is given up.
+    private mutating func takeFailure(_ error: SluiceError) -> PullEffect {
+        switch question {
+        case .untimed: return takeUntimed(error)
+        case .others where error.mayRefuseIDs || error.status == 500: pages.goOn()
+        case .sort where error.mayRefuseQuestion:
+            _ = sortCheck.failed(by: nil)
+            return takeEnd()
+        case .ties where error.mayRefuseQuestion: keyset = .unfit
+        case .row where error.mayRefuseQuestion: return takeRow([])
+        case .skip where error.mayRefuseQuestion:
+            refusesSkip = true
+            return readAll()
+        default: return finish(error)
+        }
+        return request()
+    }
+
     mutating func finish(_ error: SluiceError?) -> PullEffect {
         state = .finished
         return .finish(error)
-    }
-
-    private mutating func giveUpSkipping() -> PullEffect {
-        refusesSkip = true
-        return readAll()
     }
 
     private mutating func request() -> PullEffect {

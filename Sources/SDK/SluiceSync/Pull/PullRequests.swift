@@ -155,6 +155,10 @@ extension TableQuery {
 }
 
 extension SluiceError {
-    /// Whether a server may give this answer to a request that is too long, not understood, or not implemented.
-    var mayRefuseQuestion: Bool { [.rejected, .tooLarge, .notFound].contains(code) || status == 501 }
+    /// Whether a server may give this answer to a request that is not understood, or not implemented. 404 is none: a
+    /// table may be away for a moment.
+    var mayRefuseQuestion: Bool { [.rejected, .tooLarge].contains(code) || status == 501 }
+
+    /// Whether a server may give this answer to a request with many ids: some say 404 to a long address.
+    var mayRefuseIDs: Bool { mayRefuseQuestion || code == .notFound }
 }

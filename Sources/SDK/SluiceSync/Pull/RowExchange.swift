@@ -229,7 +229,7 @@ struct RowExchange: Sendable {
             let (request, count) = try requests.request(someOf: ids, most: most)
             do {
                 return (try await receive(request).page, count)
-            } catch let error as SluiceError where count > 1 && error.mayRefuseQuestion {
+            } catch let error as SluiceError where count > 1 && error.mayRefuseIDs {
                 most = count / 2
             } catch let error as SluiceError where error.mayBeOfPage {
                 let (narrow, _) = try requests.request(someOf: ids, most: 1, isNarrow: true)

@@ -14,7 +14,7 @@ extension IncrementalPullSession {
     /// it, or fails at it twice. One failure may have any reason.
     mutating func takeUntimed(_ error: SluiceError) -> PullEffect {
         guard !hasUntimed else { return followUntimed(.failed(error)) }
-        if error.mayRefuseQuestion || error.status == 501 { return endUntimed() }
+        if error.mayRefuseQuestion { return endUntimed() }
         guard error.status == 500 else { return followUntimed(.failed(error)) }
         if failedUntimed { return endUntimed() }
         failedUntimed = true

@@ -96,6 +96,19 @@ struct UntimedRowsTests {
         #expect(try await device.todos.count() == 5)
     }
 
+    @Test("a table that is away for a moment is no refusal: the pull fails, and the next brings them")
+    func away() async throws {
+        let device = try await Device(.memory, pageSize: 2, dialect: .datasync)
+        let answer = serve(Changeable([row("t1", 1), row("u1", nil)]), page: 2, sortsIDs: true)
+        device.server.onRequest { request in
+            (request.head.path ?? "").contains("eq%20null") ? .answer(.model(404, nil)) : answer(request)
+        }
+        await #expect(throws: SluiceError.self) { try await device.todos.pull(named: "all") }
+        device.server.onRequest(answer)
+        try await device.todos.pull(named: "all")
+        #expect(try await device.todos.count() == 2)
+    }
+
     @Test(
         "a server that does not sort them by id gives them all", arguments: [1, 2, 3, 50],
         [["u5", "u6", "u7", "u1", "u2"], ["u2", "u1", "u5"], ["u1", "u2", "u3", "u0"]])

@@ -3,7 +3,7 @@
 
 SWIFT ?= swift
 
-.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs written-docs api packages examples release setup test-peers torture storage-faults line proof queries threads lib deb daemon-kills soak soak-devices try-deb setup-postgres tutorial pictures
+.PHONY: demo test test-postgres postgres-order postgres-kills check lint format bench fuzz simulate planted docs written-docs api packages examples release setup test-peers torture storage-faults line proof queries threads lib deb daemon-kills soak soak-devices fleet try-deb setup-postgres tutorial pictures
 
 demo: setup
 	$(SWIFT) build --product sluice
@@ -137,6 +137,11 @@ daemon-kills: setup
 soak: setup
 	$(SWIFT) build --product sluice
 	@.ci/daemon soak "$(or $(SECONDS),3600)" "$(SEED)"
+
+# Has twenty daemons follow a good release of a policy, one that fails and goes back, and a better one: make fleet DEVICES=20.
+fleet: setup
+	$(SWIFT) build -c release --product sluice
+	@SLUICE=.build/release/sluice .ci/daemon fleet "$(or $(DEVICES),20)"
 
 # One server with five devices and churn, on SQLite and then on PostgreSQL: make soak-devices SECONDS=3600.
 soak-devices: setup-postgres

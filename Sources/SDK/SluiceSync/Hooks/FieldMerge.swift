@@ -123,4 +123,13 @@ extension ConflictDecision {
         default: nil
         }
     }
+
+    /// Returns the decision with its record changed, if it has one.
+    func mapGiven(_ change: (JSON) -> JSON) -> Self {
+        switch self {
+        case .merge(let record): .merge(change(record))
+        case .replace(let record): .replace(change(record))
+        default: self
+        }
+    }
 }

@@ -161,6 +161,11 @@ struct HeldConflict {
         if let record = decision.given {
             try RecordRules.validate(whole: record, besides: [client, conflict.server], id: id, table: table)
         }
+        let decision = decision.mapGiven { record in
+            RecordRules.own(record, made: changed, seen: local) { name in
+                changed?[name] == state?.base?[name] ? server?[name] : changed?[name]
+            }
+        }
         try ConflictSettlement(
             operation: operation, item: PushItem(operation: operation, local: client, base: base),
             conflict: conflict, columns: columns, environment: environment, store: store, queue: queue

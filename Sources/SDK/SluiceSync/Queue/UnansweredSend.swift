@@ -151,7 +151,12 @@ extension TableOperation {
             } else {
                 "push"
             }
-        let other = kind == .insert && self.group == nil ? ", or delete the record" : ""
+        let other =
+            if self.group != nil {
+                ", or discard it as moved (--moved): what the server has done of it stays there"
+            } else {
+                kind == .insert ? ", or delete the record" : ""
+            }
         return SluiceError(
             .operationRefused, "\(reason); \(way) to learn what became of it\(other)", table: table,
             recordID: recordID, operationID: id)

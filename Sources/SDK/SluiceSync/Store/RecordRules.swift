@@ -124,6 +124,23 @@ package enum RecordRules {
         return record
     }
 
+    /// Returns the record given for an operation that later ones follow, without their values: they stay changes of their
+    /// own, although the record as the application sees it has them.
+    ///
+    /// - Parameters:
+    ///   - made: the record after the operation.
+    ///   - seen: the record after the later ones.
+    ///   - instead: the value of a property that only they have changed.
+    static func own(_ given: JSON, made: JSON?, seen: JSON?, instead: (PropertyName) -> JSON?) -> JSON {
+        guard let made, let seen else { return given }
+        var own = given
+        for name in Set(seen.names).union(made.names).sorted() {
+            let value = seen[name] ?? .null
+            if value != made[name] ?? .null, value == given[name] ?? .null { own[name] = instead(name) }
+        }
+        return own
+    }
+
     /// Returns the record without system columns (the id stays).
     package static func withoutSystemColumns(_ record: JSON, _ system: Set<PropertyName>) -> JSON {
         var record = record

@@ -23,7 +23,8 @@ struct OperationEdit {
         try RecordRules.validate(whole: record, besides: [before, state?.mirror], id: id, table: table)
         try queue.audit(operation, "edit", local: before, at: environment.now())
 
-        let target = RecordRules.record(record, withSystemColumns: columns.system, of: before, id: id)
+        let own = RecordRules.own(record, made: before, seen: local) { before?[$0] }
+        let target = RecordRules.record(own, withSystemColumns: columns.system, of: before, id: id)
         let steps = QueueRecompute(columns: columns, environment: environment, queue: queue).steps(
             of: after, from: before, onto: target, local: local, mirror: state?.mirror)
         var edited = operation

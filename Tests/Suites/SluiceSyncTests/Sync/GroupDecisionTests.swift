@@ -73,6 +73,53 @@ struct GroupDecisionTests {
         #expect(device.remote("b")?["n"] == 2 && device.remote("a")?["n"] == 2)
     }
 
+    /// Who gives the record as the application sees it decides nothing about the properties that a later group changed.
+    @Test(
+        "a decision or an edit with the record as it is seen takes no change away from a later group", arguments: 0..<4)
+    func seenRecord(_ kind: Int) async throws {
+        let device = try await Device(.memory, handlers: [ConflictClosure { _ in .ask }], batchSize: 10)
+        device.server.offer([.batches])
+        device.server.seed("todos", [["id": "a", "n": 1, "x": 1], ["id": "b", "n": 1]])
+        try await device.todos.pull()
+        _ = try await device.context.group { group in
+            try group.update(["id": "a", "n": 2], in: "todos")
+            try group.update(["id": "b", "n": 2], in: "todos")
+        }
+        _ = try await device.context.group { group in
+            try group.update(["id": "a", "x": 2], in: "todos")
+            try group.insert(["id": "c", "n": 2], in: "todos")
+        }
+        device.server.seed("todos", [["id": "a", "n": 5, "x": 1], ["id": "b", "n": 5]])
+        var held: TableOperation?
+        for _ in 0..<3 where held?.recordID != "a" {
+            _ = try await device.context.push()
+            held = try await device.context.queue.operations().first { $0.state == .parked }
+            if let other = held, other.recordID != "a" { try await device.context.queue.resolve(other.id, .client) }
+        }
+        let conflict = try #require(held)
+        var seen = try #require(try await device.todos.lookup(id: "a"))
+        seen["m"] = 7
+        switch kind {
+        case 0: try await device.context.queue.resolve(conflict.id, .merge(seen))
+        case 1: try await device.context.queue.resolve(conflict.id, .replace(seen))
+        case 2: try await device.context.queue.edit(conflict.id, to: seen)
+        default: try await device.context.queue.resolve(conflict.id, .client)
+        }
+        #expect(try await device.todos.lookup(id: "a")?["x"] == 2)
+        #expect(device.remote("c") == nil)
+        for operation in try await device.context.queue.operations() where operation.recordID == "b" {
+            try await device.context.queue.discard(operation.id)
+        }
+        for _ in 0..<2 {
+            for other in try await device.context.queue.operations() where other.state == .parked {
+                try await device.context.queue.resolve(other.id, .client)
+            }
+            _ = try await device.context.push()
+        }
+        #expect(try await device.context.queue.operations().isEmpty)
+        #expect(device.remote("a")?["x"] == 2 && device.remote("c") != nil)
+    }
+
     /// The place of `b` in the queue is free again when the decision for `a` makes two operations of one.
     @Test(
         "what a decision leaves is sent although what was last in the queue has gone meanwhile",

@@ -73,7 +73,10 @@ extension SimulatedDevice {
             let client = try await queue.body(of: operation)
             if choice / 512 % 8 == 7 { return await mergeNothing(operation, queue) }
             var decision = [ConflictDecision.client, .server, .delete, .discard][choice / 512 % 4]
-            if choice / 512 % 8 > 4, var merged = client {
+            // An operator gives the record as it was, or as it is seen now.
+            let seen = choice / 4096 % 2 == 0 ? client : try await context?.table(operation.table)
+                    .lookup(id: operation.recordID)
+            if choice / 512 % 8 > 4, var merged = seen ?? client {
                 merged[parts.setting.fields.name("a")] = JSON(parts.oracle.newValue())
                 decision = .merge(merged)
             }

@@ -115,15 +115,29 @@ package struct CursorCeiling: Sendable {
     }
 
     /// Returns the time to save for a page whose latest row has the time `row`.
-    mutating func limit(_ row: (time: Timestamp, text: String), at page: PullPage) -> (text: String, isRow: Bool) {
+    ///
+    /// - Returns: the text, and whether the server writes no further row of that time.
+    mutating func limit(_ row: (time: Timestamp, text: String), at page: PullPage) -> (text: String, isPast: Bool) {
         let time = row.time
-        if let latest = latest(at: page, of: time), time > latest.trusted {
+        let latest = latest(at: page, of: time)
+        if let latest, time > latest.trusted {
             earliest = min(earliest ?? latest.saved, latest.saved)
         }
-        let limit = [earliest, after(time, at: page)].compactMap(\.self).min().flatMap { $0 < time ? $0 : nil }
+        let bound = [earliest, after(time, at: page)].compactMap(\.self).min()
+        let limit = bound.flatMap { $0 < time ? $0 : nil }
         let position = limit.map(written) ?? row
         saved = position
-        return (position.text, limit == nil)
+        let end = time.ticks + Self.span(of: time)
+        let isOver = bound.map { end <= $0.ticks } ?? true || latest.map { end + Self.tolerance <= $0.saved.ticks } ?? true
+        return (position.text, limit == nil && isOver)
+    }
+
+    /// Returns the longest time for which a server may go on to give its rows that time: it may write whole days (which
+    /// begin at any quarter of an hour of UTC), minutes or seconds.
+    private static func span(of time: Timestamp) -> Int64 {
+        let second = Timestamp.ticksPerSecond
+        if time.ticks % (900 * second) == 0 { return day }
+        return time.ticks % (60 * second) == 0 ? 60 * second : time.ticks % second == 0 ? second : 0
     }
 
     /// Returns the time in milliseconds, or the latest position that a pull has saved if that lies between the two.

@@ -421,7 +421,7 @@ struct IncrementalPullSession: Sendable {
         let limit = ceiling.limit((timestamp, time), at: page)
         repeated.take(count, until: timestamp, on: page, of: page.asked ?? pageSize)
         position = CursorPosition(
-            grade: grade, updatedAt: limit.text, id: limit.isRow && grade == .keyset ? group.lastID : nil,
+            grade: grade, updatedAt: limit.text, id: limit.isPast && grade == .keyset ? group.lastID : nil,
             hasUntimed: hasUntimed, clock: ceiling.clock)
     }
 }

@@ -173,7 +173,8 @@ struct AdoptionSQL {
         let own = table.columns.map { AdoptedTable.quoted($0.name.text) }
         let shown = table.columns.enumerated().map { "\(self.shown($1)) AS c\($0)" }
         let number = table.hasNumbers ? [AdoptedTable.quoted(SystemColumn.number.text)] : []
-        let names = ["id"] + number + own + ["\"createdAt\"", "\"updatedAt\"", "version", "deleted"]
+        let filled = ["id"] + number + own + ["\"createdAt\"", "\"updatedAt\"", "version", "deleted"]
+        let names = table.columns.map { AdoptedTable.constant($0.name.text) }.joined(separator: ", ")
         let moment = stamps.moment("n")
         let values =
             ["n.id"] + number.map { _ in "n.id::bigint" } + own.indices.map { "n.c\($0)" }
@@ -183,14 +184,14 @@ struct AdoptionSQL {
             "(\(own.map { "c.\($0)" }.joined(separator: ", "))) IS DISTINCT FROM "
             + "(\(own.map { "excluded.\($0)" }.joined(separator: ", ")))"
         return """
-            INSERT INTO \(copy) AS c (\(names.joined(separator: ", ")))
+            INSERT INTO \(copy) AS c (\(filled.joined(separator: ", ")))
             SELECT \(values.joined(separator: ", "))
             FROM (SELECT \((["\(key)::text COLLATE \"C\" AS id"] + shown).joined(separator: ", ")),
                 row_number() OVER (ORDER BY \(key)) AS i FROM \(source) AS t) AS n\(more)
             ON CONFLICT (id) DO UPDATE SET \(changes.joined(separator: ", ")),
                 "updatedAt" = excluded."updatedAt", version = excluded.version, deleted = false, "_absent" = NULL,
                 "createdAt" = CASE WHEN c.deleted THEN excluded."createdAt" ELSE c."createdAt" END,
-                "_extra" = CASE WHEN c.deleted THEN NULL ELSE c."_extra" END
+                "_extra" = CASE WHEN NOT c.deleted THEN c."_extra" - ARRAY[\(names)]::text[] END
             WHERE c.deleted OR \(unequal)
             """
     }

@@ -37,7 +37,7 @@ enum PostgresColumns {
         case (_, .null): return (.null, true)
         case (.string, .string): return (.text(value.string ?? ""), true)
         case (.boolean, .bool): return (.text(value.bool == true ? "true" : "false"), true)
-        case (.json, .array), (.json, .object): return (.text(PostgresJSON.kept(value).description), true)
+        case (.json, _): return (.text(PostgresJSON.kept(value).description), true)
         case (.date, .string):
             guard let text = value.string, let time = Timestamp(text) else { return (.null, false) }
             let kept = kept(time).description

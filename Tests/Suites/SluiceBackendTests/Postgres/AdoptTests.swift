@@ -273,6 +273,28 @@ struct AdoptedTriggerTests {
         try await fixture.backend.close()
     }
 
+    @Test("a document that is no object is followed as any other, also after a client has changed the row")
+    func scalars() async throws {
+        var rules = BackendConfiguration.Table("t", columns: [.init("s", .string), .init("a", .json), .init("b", .json)])
+        rules.key = "code"
+        let own = try AdoptTests.Operator("CREATE TABLE t (code text PRIMARY KEY, s text, a jsonb, b json)", rules)
+        try await own.adopt()
+        let values = ["5", "1.50", #""text""#, "true", "[1]"]
+        for (index, value) in values.enumerated() {
+            _ = try own.sql("INSERT INTO t VALUES ('\(index)', 'x', '\(value)', '\(value)')")
+        }
+        let fixture = try await own.fixture()
+        for (index, value) in values.enumerated() {
+            let answer = await fixture.send(.patch, "/tables/t/\(index)", #"{"s":"by a client"}"#)
+            #expect(answer.json["a"] == (try JSON(parsing: value)) && answer.json["b"] == answer.json["a"])
+        }
+        #expect(try own.sql("SELECT count(*) FROM t WHERE s = 'by a client' AND a = b::jsonb") == [[.integer(5)]])
+        _ = try own.sql(#"UPDATE t SET a = '{"new": 1}', b = '"new"'"#)
+        let rows = await fixture.send(.get, "/tables/t").json.elements ?? []
+        #expect(rows.count == 5 && rows.allSatisfy { $0["a"] == ["new": 1] && $0["b"] == "new" })
+        try await fixture.backend.close()
+    }
+
     @Test("values that the copy has no form for are in the way of no statement of the operator's")
     func values() async throws {
         var rules = BackendConfiguration.Table("t", columns: [.init("n", .real), .init("j", .json)])

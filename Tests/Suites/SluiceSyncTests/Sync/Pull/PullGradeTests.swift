@@ -99,6 +99,20 @@ struct PullGradeTests {
     }
 
     @Test(
+        "a keyset goes past no time that the server still gives to rows, as one of whole days does",
+        arguments: [
+            ("2026-12-01T00:00:00Z", "2026-12-01T20:00:00Z", false), ("2026-12-01T00:00:00Z", "2026-12-02T00:06:00Z", true),
+            ("2026-12-01T09:07:00Z", "2026-12-01T09:07:50Z", false), ("2026-12-01T09:07:00Z", "2026-12-01T09:14:00Z", true),
+            ("2026-12-01T09:07:01.5Z", "2026-12-01T09:07:40Z", true),
+        ])
+    func coarse(_ row: String, _ now: String, _ isPast: Bool) throws {
+        let (time, date) = (try #require(Timestamp(row)), try #require(Timestamp(now)))
+        var ceiling = CursorCeiling(commitLag: 30 * Timestamp.ticksPerSecond, from: row)
+        let page = PullPage(rows: [], serverDate: date, askedDate: date, localDate: date)
+        #expect(ceiling.limit((time, row), at: page).isPast == isPast)
+    }
+
+    @Test(
         "a server that sorts ties otherwise, and would seem not to, loses no row", arguments: 2...9, StoreKind.allCases)
     func looseTies(_ pageSize: Int, _ kind: StoreKind) async throws {
         let device = try await Device(kind, server: ServerKind.loose.make(pageSize: pageSize))

@@ -128,7 +128,8 @@ package struct CursorCeiling: Sendable {
         let position = limit.map(written) ?? row
         saved = position
         let end = time.ticks + Self.span(of: time)
-        let isOver = bound.map { end <= $0.ticks } ?? true || latest.map { end + Self.tolerance <= $0.saved.ticks } ?? true
+        let isOver =
+            bound.map { end <= $0.ticks } ?? true || latest.map { end + Self.tolerance <= $0.saved.ticks } ?? true
         return (position.text, limit == nil && isOver)
     }
 

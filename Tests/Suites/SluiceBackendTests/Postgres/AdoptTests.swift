@@ -275,7 +275,8 @@ struct AdoptedTriggerTests {
 
     @Test("a document that is no object is followed as any other, also after a client has changed the row")
     func scalars() async throws {
-        var rules = BackendConfiguration.Table("t", columns: [.init("s", .string), .init("a", .json), .init("b", .json)])
+        var rules = BackendConfiguration.Table(
+            "t", columns: [.init("s", .string), .init("a", .json), .init("b", .json)])
         rules.key = "code"
         let own = try AdoptTests.Operator("CREATE TABLE t (code text PRIMARY KEY, s text, a jsonb, b json)", rules)
         try await own.adopt()

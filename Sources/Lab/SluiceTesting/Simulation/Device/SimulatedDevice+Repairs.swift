@@ -74,7 +74,10 @@ extension SimulatedDevice {
             if choice / 512 % 8 == 7 { return await mergeNothing(operation, queue) }
             var decision = [ConflictDecision.client, .server, .delete, .discard][choice / 512 % 4]
             // An operator gives the record as it was, or as it is seen now.
-            let seen = choice / 4096 % 2 == 0 ? client : try await context?.table(operation.table)
+            let seen =
+                choice / 4096 % 2 == 0
+                ? client
+                : try await context?.table(operation.table)
                     .lookup(id: operation.recordID)
             if choice / 512 % 8 > 4, var merged = seen ?? client {
                 merged[parts.setting.fields.name("a")] = JSON(parts.oracle.newValue())

@@ -101,8 +101,10 @@ struct PullGradeTests {
     @Test(
         "a keyset goes past no time that the server still gives to rows, as one of whole days does",
         arguments: [
-            ("2026-12-01T00:00:00Z", "2026-12-01T20:00:00Z", false), ("2026-12-01T00:00:00Z", "2026-12-02T00:06:00Z", true),
-            ("2026-12-01T09:07:00Z", "2026-12-01T09:07:50Z", false), ("2026-12-01T09:07:00Z", "2026-12-01T09:14:00Z", true),
+            ("2026-12-01T00:00:00Z", "2026-12-01T20:00:00Z", false),
+            ("2026-12-01T00:00:00Z", "2026-12-02T00:06:00Z", true),
+            ("2026-12-01T09:07:00Z", "2026-12-01T09:07:50Z", false),
+            ("2026-12-01T09:07:00Z", "2026-12-01T09:14:00Z", true),
             ("2026-12-01T09:07:01.5Z", "2026-12-01T09:07:40Z", true),
         ])
     func coarse(_ row: String, _ now: String, _ isPast: Bool) throws {

@@ -105,9 +105,24 @@ struct AdoptionSQL {
     }
 
     /// The function's body: takes the writers' lock before any row is changed, and then stamps the changed rows.
+    ///
+    /// The statement's rows only say which keys it has changed: the operator's own triggers may have changed, deleted or made
+    /// those rows since, by statements that came here before.
     private var body: String {
-        let key = "\(AdoptedTable.quoted(table.key))::text COLLATE \"C\" AS id"
-        let left = "SELECT \(key) FROM sluice_old"
+        let (key, place) = (AdoptedTable.quoted(table.key), table.place)
+        let text = "\(key)::text COLLATE \"C\""
+        func follow(_ rows: String) -> String {
+            let keys = "SELECT \(key) FROM \(rows)"
+            let there = "(SELECT p.* FROM \(place) AS p WHERE p.\(key) IN (\(keys)))"
+            let gone = "SELECT \(text) AS id FROM (\(keys) EXCEPT SELECT \(key) FROM \(there) AS p) AS k"
+            return """
+                \(removal(of: gone))
+                        SELECT count(*) INTO sluice_found FROM \(rows);
+                        \(insert(from: there, .inTrigger, and: ""));
+                        GET DIAGNOSTICS sluice_rows = ROW_COUNT;
+                        IF sluice_rows > 0 THEN sluice_count := sluice_count + sluice_found; END IF;
+                """
+        }
         return """
             DECLARE
                 sluice_epoch bigint; sluice_number bigint; sluice_time bigint;
@@ -118,18 +133,14 @@ struct AdoptionSQL {
                 SELECT epoch INTO STRICT sluice_epoch FROM sluice_runs ORDER BY run DESC LIMIT 1;
                 SELECT greatest(latest / 10 * 10, \(Self.now)) INTO STRICT sluice_time
                     FROM sluice_tables WHERE name = \(name);
-                IF TG_OP = 'DELETE' THEN
-            \(removal(of: left))
-                ELSIF TG_OP = 'TRUNCATE' THEN
-            \(removal(of: "SELECT id FROM \(copy) WHERE NOT deleted"))
+                IF TG_OP = 'INSERT' THEN
+            \(follow("sluice_new"))
+                ELSIF TG_OP = 'DELETE' THEN
+            \(follow("sluice_old"))
+                ELSIF TG_OP = 'UPDATE' THEN
+            \(follow("(SELECT \(key) FROM sluice_old UNION SELECT \(key) FROM sluice_new) AS k"))
                 ELSE
-                    IF TG_OP = 'UPDATE' THEN
-            \(removal(of: "\(left) EXCEPT SELECT \(key) FROM sluice_new"))
-                    END IF;
-                    SELECT count(*) INTO sluice_found FROM sluice_new;
-                    \(insert(from: "sluice_new", .inTrigger, and: ""));
-                    GET DIAGNOSTICS sluice_rows = ROW_COUNT;
-                    IF sluice_rows > 0 THEN sluice_count := sluice_count + sluice_found; END IF;
+            \(removal(of: "SELECT id FROM \(copy) WHERE NOT deleted EXCEPT SELECT \(text) FROM \(place)"))
                 END IF;
                 IF sluice_count > 0 THEN
                     UPDATE sluice_counter SET value = sluice_number + sluice_count;

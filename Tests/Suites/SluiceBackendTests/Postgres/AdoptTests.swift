@@ -273,6 +273,58 @@ struct AdoptedTriggerTests {
         try await fixture.backend.close()
     }
 
+    @Test("what the table's own triggers change in it is followed, also where it is the same row")
+    func nested() async throws {
+        var rules = BackendConfiguration.Table(
+            "t", columns: [.init("net", .integer), .init("gross", .integer), .init("main", .boolean)])
+        rules.key = "code"
+        let own = try AdoptTests.Operator(
+            """
+            CREATE TABLE t (code text PRIMARY KEY, net int, gross int, main boolean);
+            CREATE FUNCTION follow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                UPDATE t SET gross = NEW.net * 2 WHERE code = NEW.code;
+                IF NEW.main THEN UPDATE t SET main = false WHERE code <> NEW.code AND main; END IF;
+                IF NEW.net < 0 THEN DELETE FROM t WHERE code = NEW.code; END IF;
+                RETURN NULL;
+            END $$;
+            CREATE TRIGGER follow AFTER INSERT OR UPDATE OF net, main ON t FOR EACH ROW WHEN (pg_trigger_depth() < 1)
+                EXECUTE FUNCTION follow();
+            CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                INSERT INTO t VALUES (OLD.code, 99); RETURN NULL;
+            END $$;
+            CREATE TRIGGER again AFTER DELETE ON t FOR EACH ROW WHEN (OLD.code = 'k') EXECUTE FUNCTION again();
+            INSERT INTO t VALUES ('a', 1, 0, true), ('b', 2, 0, false), ('c', 3, 0, false), ('k', 4, 0, false);
+            """, rules)
+        try await own.adopt()
+        let fixture = try await own.fixture()
+        func compare(_ what: String) async throws {
+            let rows = await fixture.send(.get, "/tables/t?$orderby=id").json.elements ?? []
+            let seen = rows.map { "\($0["id"]?.string ?? "") \($0["net"] ?? 0) \($0["gross"] ?? 0) \($0["main"] ?? 0)" }
+            let there = try own.sql(
+                """
+                SELECT code || ' ' || coalesce(net::text, 'null') || ' ' || coalesce(gross::text, 'null') || ' ' ||
+                    coalesce(main::text, 'null') FROM t ORDER BY code COLLATE "C"
+                """)
+            #expect(there == seen.map { [.text($0)] }, "\(what)")
+        }
+        for statement in [
+            "UPDATE t SET net = 7 WHERE code = 'a'", "INSERT INTO t VALUES ('d', 5)",
+            "UPDATE t SET main = true WHERE code IN ('b', 'c')", "INSERT INTO t VALUES ('m', -1), ('n', 1)",
+            "UPDATE t SET net = -5 WHERE code = 'd'", "DELETE FROM t WHERE code = 'k'",
+            "UPDATE t SET code = 'z' WHERE code = 'n'",
+        ] {
+            _ = try own.sql(statement)
+            try await compare(statement)
+        }
+        let patched = await fixture.send(.patch, "/tables/t/a", #"{"net":21}"#)
+        #expect(patched.status == 200 && patched.json["gross"] == 42)
+        #expect(await fixture.send(.post, "/tables/t", #"{"id":"x","net":8,"main":true}"#).json["gross"] == 16)
+        try await compare("changes of a client")
+        _ = try own.sql("TRUNCATE t")
+        try await compare("truncate")
+        try await fixture.backend.close()
+    }
+
     @Test("a document that is no object is followed as any other, also after a client has changed the row")
     func scalars() async throws {
         var rules = BackendConfiguration.Table(

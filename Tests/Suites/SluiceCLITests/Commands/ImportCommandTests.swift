@@ -379,6 +379,7 @@ import Testing
             ("a.csv", "id\nx,y\n", "a.csv:2: "), ("a.csv", "id\n\"x", "a.csv:2: "), ("a.csv", "id\n\0", "a.csv:2: "),
             ("a.csv", "ID\nx", "only in the case of letters"),
             ("a.jsonl", "[\n", "a.jsonl:1: "), ("a.jsonl", "[]", "a.jsonl:1: a line has to be one JSON object"),
+            ("a.jsonl", #"{"items":[{"id":"a"}],"count":1}"#, "a.jsonl:1: this is the answer of sluice query --json"),
             ("a.json", "{\n\"id\":\"a\"}", "a.json:1: "), ("a.jsonl", "{\"a\":1,\"a\":2}", "repeated"),
             ("a.jsonl", "\0", "a.jsonl:1: "), ("a.jsonl", "{\"a\":1}\n{\"a\\u0000\":1}", "a.jsonl:2: "),
             (

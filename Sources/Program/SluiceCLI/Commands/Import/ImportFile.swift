@@ -205,7 +205,8 @@ extension ImportFile {
                     guard content.kind == .object else { throw Self.refusal("a line has to be one JSON object") }
                     if content.count == 2, content["items"]?.kind == .array, content["count"]?.kind == .number {
                         throw Self.refusal(
-                            "this is the answer of sluice query --json: give its items, one on a line (jq -c '.items[]')")
+                            "this is the answer of sluice query --json: give its items, one on a line (jq -c '.items[]')"
+                        )
                     }
                     content = Self.unfolded(content)
                     try CSVColumn.check(content, of: declared, idColumn: idColumn ?? "id")

@@ -158,7 +158,7 @@ enum PushVerdict: Sendable, Hashable {
         let verdict = compare(
             item, with: record, columns: columns, isRefusal: AnswerStatus.isRefusal(status), remembers: remembers)
         // An answer without content is trusted too, although others may have changed the record since.
-        if status == 204, columns.takesNoContent, case .conflict(_, isDeleted: false) = verdict,
+        if status == 201 || status == 204, case .conflict(_, isDeleted: false) = verdict,
             item.operation.kind != .delete, !item.isOld(record, columns), item.isTaken(in: record, columns)
         {
             return .found(record, item.operation.sentAsIs)

@@ -107,6 +107,12 @@ struct AdviceTests {
             let twin = try await self.device(operation.kind, .uncertain, inGroup: false)
             try await twin.todos.delete(id: operation.recordID)
         }
+        if message.contains("or discard it as moved") {
+            let twin = try await self.device(operation.kind, .uncertain, inGroup: true)
+            let first = try #require(try await twin.context.queue.operations().first)
+            try await twin.context.queue.discard(first.id, goesOnElsewhere: true)
+            #expect(try await twin.context.queue.operations().isEmpty)
+        }
         if message.contains("push to learn"), !message.contains("resolve the conflict") {
             isAdvice = true
             if message.contains("retry it and push") { try await queue.retry(operation.id) }
@@ -127,7 +133,7 @@ struct AdviceTests {
             isAdvice = true
             try await device.todos.pull()
         }
-        if message.contains("discard it") || message.contains("discard those first") {
+        if message.contains("; discard it") || message.contains("discard those first") {
             isAdvice = true
             try await queue.discard(operation.id)
         }

@@ -171,7 +171,7 @@ struct StoryShrinker {
         { $0.deletesForGood = false }, { $0.reconcileEvery = nil }, { $0.users = 1 }, { $0.usesTokens = false },
         { $0.dependency = .none }, { $0.makesGroups = false }, { $0.takesBatches = false }, { $0.batchSize = 1 },
         { $0.concurrency = 1 }, { $0.queuePart = 2000 }, { $0.makesTransactions = false },
-        { $0.reconsiders = false }, { $0.tidiesPages = false },
+        { $0.reconsiders = false }, { $0.tidiesPages = false }, { $0.translates = false },
         { $0.keepsApart = false }, { $0.handsOver = false }, { $0.hookMishaps = 0 },
         { $0.store = 0 }, { $0.devices = 2 }, { $0.devices = 1 },
     ]

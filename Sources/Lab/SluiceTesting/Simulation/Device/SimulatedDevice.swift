@@ -120,7 +120,8 @@ final class SimulatedDevice: Sendable {
             client: SluiceClient(
                 endpoint: try Endpoint("http://server.test"), dialect: parts.dialect,
                 transport: SimulatedTransport(process: process, parts: parts),
-                filters: [SimulatedFilter(process: process, parts: parts)] + parts.configuration.filters,
+                filters: [SimulatedFilter(process: process, parts: parts)] + parts.configuration.filters
+                    + SimulatedCodec.filters(parts.setting),
                 options: client),
             store: SimulatedStore(
                 inner: store, process: process, world: parts, usesThreads: kind.usesThreads, commits: commits),

@@ -29,7 +29,7 @@ struct SimulatedTransport: Transport {
         parts.trace.note(
             "request", request.head.path ?? "", process.device,
             line: "  device \(process.device) sends \(SimulatedTransport.text(request))")
-        let response = try await parts.agenda.exchange(request, of: process)
+        let response = try await exchange(request)
         try process.checkAlive()
         if parts.faults.strikes(.crashAtEffect, of: process.device) { try process.crash("before an answer is read") }
         // An adapter reads rows by the way: what becomes of that says nothing of the change.
@@ -41,6 +41,17 @@ struct SimulatedTransport: Transport {
             throw SluiceError(.tooLarge, "the answer is larger than the device takes")
         }
         return response
+    }
+
+    private func exchange(_ request: SyncRequest) async throws -> SyncResponse {
+        guard parts.setting.translates else { return try await parts.agenda.exchange(request, of: process) }
+        let codec = SimulatedCodec(fields: parts.setting.fields)
+        guard let plain = codec.received(request) else {
+            parts.oracle.violate(
+                .noInvention, "device \(process.device) sends a value half translated: \(Self.text(request))")
+            return try await parts.agenda.exchange(request, of: process)
+        }
+        return codec.answered(try await parts.agenda.exchange(plain, of: process))
     }
 
     /// Whether an answer has more than a few rows.

@@ -205,6 +205,8 @@ extension StoryGenerator {
         }
         setting.reconsiders = isDrawn()
         setting.tidiesPages = isDrawn()
+        // Services read bodies in other formats, and this codec only JSON.
+        setting.translates = isDrawn() && ODataVersion(rawValue: setting.wire) == nil && configuration.filters.isEmpty
         agree(&setting)
     }
 
@@ -230,5 +232,7 @@ extension StoryGenerator {
             setting.traits.remove(.sortsWithoutCase)
         }
         if setting.traits.contains(.untimedFirst) { setting.traits.remove(.untimedLast) }
+        // A page with such a row cannot be translated.
+        if setting.translates { setting.traits.remove(.hasOddRows) }
     }
 }

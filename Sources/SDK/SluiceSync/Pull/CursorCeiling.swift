@@ -59,6 +59,8 @@ package struct CursorCeiling: Sendable {
     /// The largest clock error before a row's time counts as wrong.
     package static let tolerance = 300 * Timestamp.ticksPerSecond
     private static let day = 86_400 * Timestamp.ticksPerSecond
+    /// The time from the beginning of a date in UTC until that date has ended everywhere.
+    private static let longestDay = 38 * 3600 * Timestamp.ticksPerSecond
     /// 2010-01-01: an earlier clock is not set, as after a start without a battery or a network. It proves nothing
     /// about rows stamped by another clock.
     private static let earliestClock = Timestamp(ticks: 1_262_304_000 * Timestamp.ticksPerSecond)
@@ -77,6 +79,8 @@ package struct CursorCeiling: Sendable {
     /// The earliest time at which a clock has held the cursor back. Rows before it are not read again in this pull, so
     /// a later answer does not move it.
     private var earliest: Timestamp?
+    /// The unit in which the server may count the times of its rows, in ticks.
+    private var grain: Int64
     /// The latest saved position, and its text. A later one is written in milliseconds, and not before this one.
     private var saved: (time: Timestamp, text: String)?
 
@@ -88,6 +92,7 @@ package struct CursorCeiling: Sendable {
         self.commitLag = commitLag
         self.start = start.flatMap { text in Timestamp(text).map { ($0, text) } }
         self.clock = clock
+        grain = self.start.map { Self.grain(of: $0.time) } ?? Self.day
     }
 
     /// Returns the clock to which the pull has to go back because the server's clock was set since the last one; nil if
@@ -124,21 +129,28 @@ package struct CursorCeiling: Sendable {
             earliest = min(earliest ?? latest.saved, latest.saved)
         }
         let bound = [earliest, after(time, at: page)].compactMap(\.self).min()
-        let limit = bound.flatMap { $0 < time ? $0 : nil }
-        let position = limit.map(written) ?? row
-        saved = position
-        let end = time.ticks + Self.span(of: time)
-        let isOver =
-            bound.map { end <= $0.ticks } ?? true || latest.map { end + Self.tolerance <= $0.saved.ticks } ?? true
-        return (position.text, limit == nil && isOver)
+        grain = min(grain, Self.grain(of: time))
+        let limit = bound.flatMap { $0 < time ? written(floored($0)) : nil }
+        saved = limit ?? row
+        let isOver = bound.map { time.ticks + grain <= $0.ticks } ?? true
+        let isLongAgo = latest.map { time.ticks + Self.longestDay <= $0.saved.ticks } ?? true
+        return (saved?.text ?? row.text, limit == nil && (isOver || isLongAgo))
     }
 
-    /// Returns the longest time for which a server may go on to give its rows that time: it may write whole days (which
-    /// begin at any quarter of an hour of UTC), minutes or seconds.
-    private static func span(of time: Timestamp) -> Int64 {
+    /// Returns the coarsest unit in which a server that writes that time may count: days (which begin at any quarter of an
+    /// hour of UTC), ten minutes, minutes or seconds.
+    private static func grain(of time: Timestamp) -> Int64 {
         let second = Timestamp.ticksPerSecond
-        if time.ticks % (900 * second) == 0 { return day }
-        return time.ticks % (60 * second) == 0 ? 60 * second : time.ticks % second == 0 ? second : 0
+        let units: [(Int64, Int64)] = [(900, day), (300, 600 * second), (60, 60 * second), (1, second)]
+        return units.first { time.ticks % ($0.0 * second) == 0 }?.1 ?? 0
+    }
+
+    /// Returns the earliest time that a row stamped then may have, but none before what was saved.
+    private func floored(_ time: Timestamp) -> Timestamp {
+        guard grain > 0 else { return time }
+        let earlier = time.ticks - grain
+        let floor = Timestamp(ticks: earlier - (earlier % grain + grain) % grain)
+        return [start, saved].compactMap(\.self).reduce(floor) { max($0, min($1.time, time)) }
     }
 
     /// Returns the time in milliseconds, or the latest position that a pull has saved if that lies between the two.

@@ -150,6 +150,10 @@ struct HeldConflict {
             mirror = shown
         }
         let all = try queue.reader.all(on: id, in: table)
+        if decision == .delete, let last = all.last, last.id != operation.id {
+            // They would make the record again as it is seen here, with what this decision gives up.
+            throw refuse(.operationRefused, "later changes of the record wait; discard those first")
+        }
         let local = try store.record(id, in: table)
         let server = mirror ?? failure.serverRecord
         let changed = all.last?.id == operation.id ? local : operation.resultingRecord(local: local, mirror: mirror)

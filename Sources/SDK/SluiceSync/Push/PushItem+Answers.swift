@@ -223,14 +223,17 @@ extension PushItem {
 }
 
 extension PushItem {
-    /// Returns the conflict of an update that the server refuses at its only send, and whose values it has by another's
-    /// change; nil for other answers.
+    /// Returns the conflict of an update that the server refuses, and whose values it has by another's change; nil for other
+    /// answers, and after a send that may have been the change: a server that remembers requests would have answered it.
     ///
     /// A proxy may send a PUT again by itself (RFC 9110, section 9.2.2), and a server that does not remember requests then
     /// refuses the second one.
     func equalEdit(_ record: JSON, _ answer: PushAnswer, _ columns: PushColumns) -> Conflict? {
-        guard answer.status == 409 || answer.status == 412, operation.kind == .update, !operation.isUncertain,
-            operation.attempts <= 1, operation.sent.count <= 1
+        let isRemembered =
+            answer.remembersRequests
+            && operation.sent.allSatisfy { $0.isIdentified && $0.revision == operation.revision }
+        guard answer.status == 409 || answer.status == 412, operation.kind == .update,
+            isRemembered || !operation.isUncertain
         else { return nil }
         return Conflict(
             operation: operation, client: local, server: record, base: base,

@@ -79,6 +79,22 @@ struct HeldConflictTests {
         #expect(try await device.local("a") == nil)
     }
 
+    /// They would make the record again, as it is seen here.
+    @Test("a record is not deleted while later changes of it wait", arguments: StoreKind.allCases)
+    func laterChanges(_ kind: StoreKind) async throws {
+        let (device, operation) = try await held(kind)
+        try await device.todos.update(["id": "a", "n": 7], options: OperationOptions(isMergeable: false))
+        let error = await #expect(throws: SluiceError.self) {
+            try await device.context.queue.resolve(operation.id, .delete)
+        }
+        #expect(error?.code == .operationRefused && error?.message.contains("discard those first") == true)
+        let last = try #require(try await device.context.queue.operations().last)
+        try await device.context.queue.discard(last.id)
+        try await device.context.queue.resolve(operation.id, .delete)
+        #expect(try await device.context.push().isClean)
+        #expect(device.remote("a") == nil)
+    }
+
     @Test("an operation that is no conflict is not decided", arguments: StoreKind.allCases)
     func noConflict(_ kind: StoreKind) async throws {
         let device = try await Device(kind)

@@ -66,6 +66,9 @@ struct SimulatedCodec: RequestFilter, RecordShaper {
     private func mapped(_ json: JSON, _ change: (JSON) -> JSON) -> JSON {
         if let elements = json.elements { return JSON(elements.map { mapped($0, change) }) }
         guard let members = json.members else { return json }
-        return JSON(members: members.map { ($0.name, fields.isOne($0.name) ? change($0.value) : mapped($0.value, change)) })
+        return JSON(
+            members: members.map { name, value in
+                (name, fields.isOne(name) ? change(value) : mapped(value, change))
+            })
     }
 }

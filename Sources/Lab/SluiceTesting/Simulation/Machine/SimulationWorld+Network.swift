@@ -25,10 +25,9 @@ extension SimulationWorld {
         var response = parts.server.answer(parcel.request, of: device.index, user: user)
         var isOfCopy = false
         if strikes(.duplicate) {
-            let second = parts.server.answer(parcel.request, of: device.index, user: user)
-            if parts.random.below(2) == 0 {
-                (isOfCopy, response) = (response.status < 300 && second.status >= 400, second)
-            }
+            var other = parts.server.answer(parcel.request, of: device.index, user: user)
+            if parts.random.below(2) == 0 { swap(&response, &other) }
+            isOfCopy = other.status < 300 && response.status >= 400
         }
         // Sent as bytes, because devices parse bytes.
         if story.setting.traits.contains(.hasOddRows) { response.body = MessageBody(bytes: response.body.bytes) }

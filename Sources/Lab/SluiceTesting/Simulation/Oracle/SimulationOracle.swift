@@ -46,7 +46,7 @@ final class SimulationOracle: Sendable {
     /// Notes that an edit of the record has ended, successfully or not.
     func end(_ key: RecordKey, on device: Int) { state.withLock { $0.endEdit(of: key, on: device) } }
 
-    /// Notes that the first copy of a request was carried out, and the device got the refusal of the second one without a
+    /// Notes that one copy of a request was carried out, and the device got the refusal of the other one without a
     /// record: nobody can tell that from a refusal of the only one.
     func refusedAsCopy(_ request: String) { state.withLock { _ = $0.refusedAsCopies.insert(request) } }
 

@@ -98,20 +98,42 @@ struct PullGradeTests {
         #expect(device.server.requests.count == 2)
     }
 
+    /// A ceiling at a page with that newest row, after a pull of the same row that ended a minute after it was written.
+    private func ceiling(_ row: String, at now: String) throws -> (text: String, isPast: Bool) {
+        let (time, date) = (try #require(Timestamp(row)), try #require(Timestamp(now)))
+        let first = page(time.advanced(by: .seconds(60)))
+        var ceiling = CursorCeiling(
+            commitLag: 30 * Timestamp.ticksPerSecond, from: row, clock: ServerClock(row: time, at: first))
+        return ceiling.limit((time, row), at: page(date))
+    }
+
+    private func page(_ date: Timestamp) -> PullPage {
+        PullPage(rows: [], serverDate: date, askedDate: date, localDate: date)
+    }
+
     @Test(
         "a keyset goes past no time that the server still gives to rows, as one of whole days does",
         arguments: [
-            ("2026-12-01T00:00:00Z", "2026-12-01T20:00:00Z", false),
-            ("2026-12-01T00:00:00Z", "2026-12-02T00:06:00Z", true),
-            ("2026-12-01T09:07:00Z", "2026-12-01T09:07:50Z", false),
-            ("2026-12-01T09:07:00Z", "2026-12-01T09:14:00Z", true),
-            ("2026-12-01T09:07:01.5Z", "2026-12-01T09:07:40Z", true),
+            ("2026-12-01T00:00:00Z", "2026-12-01T23:59:00Z", false), ("2026-12-01T08:00:00Z", "2026-12-02T07:00:00Z", false),
+            ("2026-12-01T00:00:00Z", "2026-12-02T00:06:00Z", true), ("2026-12-01T09:07:00Z", "2026-12-01T09:08:50Z", false),
+            ("2026-12-01T09:07:00Z", "2026-12-01T09:10:00Z", true), ("2026-12-01T09:10:00Z", "2026-12-01T09:19:00Z", false),
+            ("2026-12-01T09:07:01.5Z", "2026-12-01T09:08:40Z", true), ("2026-12-01T09:07:01Z", "2026-12-01T09:08:40Z", true),
         ])
     func coarse(_ row: String, _ now: String, _ isPast: Bool) throws {
-        let (time, date) = (try #require(Timestamp(row)), try #require(Timestamp(now)))
-        var ceiling = CursorCeiling(commitLag: 30 * Timestamp.ticksPerSecond, from: row)
-        let page = PullPage(rows: [], serverDate: date, askedDate: date, localDate: date)
-        #expect(ceiling.limit((time, row), at: page).isPast == isPast)
+        #expect(try ceiling(row, at: now).isPast == isPast)
+    }
+
+    @Test(
+        "a saved time leaves room for rows that are committed late, also where the server's unit is coarse",
+        arguments: [
+            ("2026-12-01T04:51:00Z", "2026-12-01T04:50:00Z"), ("2026-12-01T00:00:00Z", "2026-11-30T00:00:00Z"),
+            ("2026-12-01T04:51:07Z", "2026-12-01T04:50:36Z"), ("2026-12-01T05:20:00Z", "2026-12-01T05:10:00Z"),
+        ])
+    func lateCommits(_ row: String, _ most: String) throws {
+        let (time, latest) = (try #require(Timestamp(row)), try #require(Timestamp(most)))
+        var ceiling = CursorCeiling(commitLag: 30 * Timestamp.ticksPerSecond, from: nil)
+        let saved = ceiling.limit((time, row), at: page(time.advanced(by: .seconds(1)))).text
+        #expect(try #require(Timestamp(saved)) <= latest, "\(saved)")
     }
 
     @Test(

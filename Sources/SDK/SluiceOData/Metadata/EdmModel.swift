@@ -252,7 +252,9 @@ extension EdmModel {
             key.append(.init(name, primitive(property) ?? .string))
         }
         var found = try EntitySet(name, key: key, properties: types, updatedAt: updatedAt)
-        found.structured = Set(type.properties.map(\.name)).subtracting(found.types.keys)
+        for property in type.properties where found.types[property.name] == nil {
+            found.structured[property.name] = EdmShape(property.type, in: self)
+        }
         let (ignored, fixed) = (type.ignored(in: .creation), type.ignored(in: .update))
         let withheld = set.withheldFromCreations.union(ignored)
         found.assignedKey = withheld.intersection(type.key)

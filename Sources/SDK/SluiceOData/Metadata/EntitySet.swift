@@ -23,7 +23,7 @@ public struct EntitySet: Sendable, Hashable {
     /// The types of the primitive properties, including those of the key. Other properties are transferred unchanged.
     public var types: [PropertyName: EdmPrimitive]
     /// The properties of other types (complex ones and collections), if the service's description was read.
-    package var structured: Set<PropertyName> = []
+    package var structured: [PropertyName: EdmShape] = [:]
     /// The property with the time of a row's last change; nil if the service keeps none. Without it rows are followed
     /// by delta links, or read completely.
     public var updatedAt: PropertyName?

@@ -187,7 +187,7 @@ struct DeltaRead {
     private func whole(_ item: JSON) async throws -> (record: JSON?, isSure: Bool) {
         let isWhole =
             list.query["$select"] != nil
-            || (set.types.keys.allSatisfy { item[$0] != nil } && set.structured.allSatisfy { item[$0] != nil })
+            || (set.types.keys.allSatisfy { item[$0] != nil } && set.structured.keys.allSatisfy { item[$0] != nil })
         if isWhole, let record = form.record(of: item) { return (record, true) }
         let address = (item["@id"] ?? item["@odata.id"])?.string
         let key =

@@ -98,6 +98,7 @@ struct RowForm: Sendable {
             }
             // A row always has the time of its change: a record without it must not remove it.
             if name == set.updatedAt, value.isNull { return nil }
+            if let shape = set.structured[name] { return (name, shape.toWire(value, version: version)) }
             return (name, EdmValue.toWire(value, type: set.types[name], version: version))
         }
     }
@@ -122,7 +123,9 @@ struct RowForm: Sendable {
     private func content(of entity: JSON) -> [(PropertyName, JSON)] {
         var members: [(PropertyName, JSON)] = []
         for (name, value) in entity.members ?? [] where !isID(name) && !isAnnotation(name, value) {
-            members.append((set.column(of: name), converted(value, set.types[name], depth: 0)))
+            let isPlain = value.kind != .array && value.kind != .object
+            let plain = isPlain ? set.types[name].map { EdmValue.fromWire(value, type: $0, version: version) } : nil
+            members.append((set.column(of: name), plain ?? converted(value, set.structured[name] ?? .unknown)))
         }
         return members
     }
@@ -139,19 +142,21 @@ struct RowForm: Sendable {
         }
     }
 
-    private func converted(_ value: JSON, _ type: EdmPrimitive?, depth: Int) -> JSON {
+    private func converted(_ value: JSON, _ shape: EdmShape, depth: Int = 0) -> JSON {
         guard depth < JSON.maximumDepth else { return value }
-        if let elements = value.elements { return JSON(elements.map { converted($0, nil, depth: depth + 1) }) }
+        if let elements = value.elements {
+            return JSON(elements.map { converted($0, shape.element, depth: depth + 1) })
+        }
         if let members = value.members {
             // v2 wraps the rows of an expanded collection.
             if version == .v2, let results = value["results"], results.kind == .array {
-                return converted(results, nil, depth: depth + 1)
+                return converted(results, shape, depth: depth + 1)
             }
             return JSON(
                 members: members.filter { !isAnnotation($0.name, $0.value) }
-                    .map { ($0.name, converted($0.value, nil, depth: depth + 1)) })
+                    .map { ($0.name, converted($0.value, shape.member($0.name), depth: depth + 1)) })
         }
-        return EdmValue.fromWire(value, type: type, version: version)
+        return shape.fromWire(value, version: version)
     }
 
     /// Returns a time with its zone; one without a zone is in UTC.

@@ -42,7 +42,7 @@ struct SetPage {
     ///   missing; `brokenProtocol` for a web page and other texts.
     static func entity(in response: SyncResponse, of set: EntitySet) throws(SluiceError) -> JSON? {
         let body = try document(of: response, set)
-        let mayBeProperty = set.types["error"] != nil || set.structured.contains("error")
+        let mayBeProperty = set.types["error"] != nil || set.structured["error"] != nil
         if !mayBeProperty, body["error"]?.kind == .object, let said = ServiceError.said(in: body) {
             throw ServiceError.beside(said, of: set.name)
         }

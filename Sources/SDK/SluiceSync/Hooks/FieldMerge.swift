@@ -100,6 +100,16 @@ extension Conflict {
     /// did. Nil where one side has deleted the record.
     public var merged: JSON? { merged(preferring: .client) }
 
+    /// Returns the record given for one that was deleted here, with the server's values where it leaves the base's.
+    fileprivate func renewed(_ given: JSON) -> JSON {
+        guard client == nil, !isDeletedOnServer, let base, let server, given.kind == .object else { return given }
+        var renewed = given
+        for name in Set(base.names).union(server.names).sorted() where (given[name] ?? .null) == (base[name] ?? .null) {
+            renewed[name] = server[name]
+        }
+        return renewed
+    }
+
     /// Returns the merged record, with the given side's value for a property that both changed.
     package func merged(preferring side: FieldMerge.Side) -> JSON? { ThreeWay(self)?.record(preferring: side) }
 }
@@ -108,7 +118,7 @@ extension ConflictDecision {
     /// Returns the record on both sides after the decision; nil if there is none, or nothing is decided.
     package func record(in conflict: Conflict) -> JSON? {
         switch self {
-        case .merge(let record): ThreeWay(conflict)?.completed(record) ?? record
+        case .merge(let record): ThreeWay(conflict)?.completed(record) ?? conflict.renewed(record)
         case .replace(let record): record
         case .client: conflict.merged ?? conflict.client
         case .server, .discard: conflict.isDeletedOnServer ? nil : conflict.server

@@ -141,7 +141,9 @@ package struct CursorCeiling: Sendable {
     /// hour of UTC), ten minutes, minutes or seconds.
     private static func grain(of time: Timestamp) -> Int64 {
         let second = Timestamp.ticksPerSecond
-        let units: [(Int64, Int64)] = [(900, day), (300, 600 * second), (60, 60 * second), (1, second)]
+        let units: [(Int64, Int64)] = [
+            (900, day), (300, 600 * second), (60, 60 * second), (10, 10 * second), (1, second),
+        ]
         return units.first { time.ticks % ($0.0 * second) == 0 }?.1 ?? 0
     }
 

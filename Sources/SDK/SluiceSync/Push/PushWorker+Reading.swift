@@ -19,8 +19,9 @@ extension PushWorker {
         // A server that answers with another case compares ids without it: a delete means that record.
         let isDelete = item.operation.kind == .delete
         if let index = page.rows.firstIndex(where: { $0.id.isSame(as: id) || isDelete && isInOtherCase($0) }) {
-            if try await isReplaced(page.rows[index].version, of: item, requestedAt) { throw lag(of: item) }
             var record = page.record(at: index)
+            let isReplaced = try await isReplaced(page.rows[index].version, of: item, requestedAt)
+            if isReplaced || isOlder(record, than: item.base, requestedAt) { throw lag(of: item) }
             // Some lists omit the records' versions, or properties.
             let lacksVersion =
                 record[version]?.string == nil
@@ -86,6 +87,13 @@ extension PushWorker {
         return try await store.read {
             try ReplacedVersions(of: id, in: table, on: server, at: requestedAt, in: $0).contains(version, of: id)
         }
+    }
+
+    /// Whether the record is older than the known one, which was written so recently that a copy may not have it.
+    private func isOlder(_ record: JSON, than known: JSON?, _ requestedAt: Timestamp) -> Bool {
+        func time(_ record: JSON?) -> Timestamp? { record?[columns.updatedAt]?.string.flatMap { Timestamp($0) } }
+        guard let known = time(known), let time = time(record) else { return false }
+        return time < known && ReplacedVersions.isWithinLag(known, of: requestedAt)
     }
 
     /// Returns the failure of a read by whose answer the change waits.

@@ -98,7 +98,7 @@ struct Discard {
         let before = ahead.map { $0.resultingRecord(local: local, mirror: state?.mirror) } ?? state?.mirror
         let recompute = QueueRecompute(columns: columns, environment: environment, queue: queue)
         let isContested =
-            ahead == nil && operation.kind == .update
+            ahead == nil && (operation.kind == .update || operation.kind == .delete)
             && ForeignChanges.contest(
                 after, after: operation, making: operation.resultingRecord(local: local, mirror: state?.mirror),
                 base: state?.base, server: state?.mirror, local: local, columns: columns)

@@ -200,12 +200,12 @@ extension OracleState {
         operation.flatMap { heritages[$0] }?.contains(author) ?? false
     }
 
-    /// Whether a delete between the two was discarded. The operations after it begin with a record that must be read,
+    /// Whether a delete between the two was discarded, or given up for the server's record. The operations after it begin with a record that must be read,
     /// and know nothing of the operations before the delete.
     private func hasGivenUpDelete(after author: String, of conflict: Conflict, on device: Int) -> Bool {
         let key = key(of: conflict)
         return (devices[device].audit[key] ?? []).contains { _, entry in
-            (entry["what"] == "discard" || entry["what"] == "undo") && entry["operation"]?["kind"] == "delete"
+            ["discard", "undo", "server wins"].contains(entry["what"]) && entry["operation"]?["kind"] == "delete"
                 && stands(entry["operation"]?["id"]?.string, after: author)
         }
     }

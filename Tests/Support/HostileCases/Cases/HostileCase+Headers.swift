@@ -89,11 +89,11 @@ extension HostileCase {
         ]
             // A clock that has moved otherwise than the one here was set: the pull goes back and compares.
             + [
-                dated("the date “\(far)”", far, cursor: "2023-11-14T22:12:30.000Z"),
+                dated("the date “\(far)”", far, cursor: "2023-11-14T22:12:20.000Z"),
                 dated(
                     "a date ten minutes before the last one", "Tue, 14 Nov 2023 22:03:31 GMT",
-                    cursor: "2023-11-14T22:03:01.000Z"),
-                dated("the date of 1970", "Thu, 01 Jan 1970 00:00:00 GMT", cursor: "2023-11-14T22:12:30.000Z"),
+                    cursor: "2023-11-14T22:02:50.000Z"),
+                dated("the date of 1970", "Thu, 01 Jan 1970 00:00:00 GMT", cursor: "2023-11-14T22:12:29.000Z"),
             ]
             // Of a server that does not know the time only what it has shown is taken for past.
             + unknown.map { date in

@@ -95,7 +95,7 @@ extension HostileCase {
                 // stamps the rows, only the row itself says: the cursor stays behind it by the lag.
                 HostileCase(
                     .tokens, "an empty token", .track,
-                    HostileOutcome(rows: ["x"], cursor: .at("2023-11-14T22:12:30.000Z"))
+                    HostileOutcome(rows: ["x"], cursor: .at("2023-11-14T22:11:00.000Z"))
                 ) {
                     $0.target.contains("id%20eq") || $0.number <= 2 ? page(x, "") : page("[]", "")
                 },

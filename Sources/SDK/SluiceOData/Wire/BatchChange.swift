@@ -105,6 +105,7 @@ struct BatchChange {
         inner.context = SyncRequest.Context(
             source: request.context.source, attempt: request.context.attempt, limits: request.context.limits)
         inner.context.mayBeApplied = request.context.partsInDoubt.contains(id)
+        inner.context.isRemade = request.context.partsRemade.contains(id)
         inner.context.mayBeUnderWay = request.context.partsUnderWay.contains(id)
         let context = request.context
         inner.context.noteSent = { context.noteSent?(id, $1) }

@@ -62,8 +62,7 @@ struct RowChange {
 
     private func planInsert(inBatch: Bool) async throws -> Plan {
         let record = try body()
-        // A change that was sent before, as an update of a row deleted since, has properties of the service's row.
-        if !request.context.mayBeRepeat, let refusal = refusal(ofNew: record) { return .answered(refusal) }
+        if !request.context.isRemade, let refusal = refusal(ofNew: record) { return .answered(refusal) }
         switch NewKey(of: record, called: record["id"]?.textID, in: set, version: exchange.version) {
         case .refused(let reason): return .answered(ODataTransport.refusal(422, reason))
         case .whole(let key):

@@ -64,6 +64,7 @@ struct BatchRequest: Sendable {
         let created = Dictionary(parts.map { ($0.id, $0.request.context.noteCreated) }) { first, _ in first }
         context.noteCreated = { id, note in (id.flatMap { created[$0] } ?? nil)?(nil, note) }
         context.partsInDoubt = Set(parts.filter(\.request.context.mayBeApplied).map(\.id))
+        context.partsRemade = Set(parts.filter(\.request.context.isRemade).map(\.id))
         context.partsUnderWay = Set(parts.filter(\.request.context.mayBeUnderWay).map(\.id))
         return SyncRequest(head, body: MessageBody(json: ["requests": JSON(parts.map(json))]), context: context)
     }

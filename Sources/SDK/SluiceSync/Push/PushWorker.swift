@@ -178,6 +178,7 @@ struct PushRequests {
         request.context.tags = operation.tags
         request.context.operationID = operation.requestID
         request.context.mayBeRepeat = !operation.sent.isEmpty
+        request.context.isRemade = operation.kind == .insert && (operation.attempts > 0 || !operation.sent.isEmpty)
         request.context.mayBeApplied = operation.isUncertain
         return request
     }

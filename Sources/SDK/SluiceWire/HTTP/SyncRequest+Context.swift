@@ -48,6 +48,8 @@ extension SyncRequest {
         package var member: String?
         /// Whether a request for the same change may have reached the server before.
         package var mayBeRepeat = false
+        /// Whether a creation brings a record back that the server had, or repeats one: it has properties of the server's.
+        package var isRemade = false
         /// Whether a request for the same change may have taken effect before: it was sent, and no answer shows its
         /// outcome.
         package var mayBeApplied = false
@@ -55,6 +57,8 @@ extension SyncRequest {
         package var mayBeUnderWay = false
         /// The parts of a batch that may have taken effect before.
         package var partsInDoubt: Set<String> = []
+        /// The parts of a batch that bring a record back.
+        package var partsRemade: Set<String> = []
         /// The parts of a batch of which an earlier request may still be under way.
         package var partsUnderWay: Set<String> = []
         /// The callback of an adapter for the outcome of a creation whose key the service assigns, with the part's id in a

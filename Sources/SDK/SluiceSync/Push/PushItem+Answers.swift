@@ -237,7 +237,8 @@ extension PushItem {
         else { return nil }
         return Conflict(
             operation: operation, client: local, server: record, base: base,
-            maybeApplied: columns.replaces && !answer.remembersRequests && !operation.sent.isEmpty, status: answer.status,
+            maybeApplied: columns.replaces && !answer.remembersRequests && !operation.sent.isEmpty,
+            status: answer.status,
             isDeletedOnServer: false, isEqualEdit: true)
     }
 }

@@ -68,6 +68,7 @@ extension SimulatedDevice {
         let purges = purges
         let failures = failedQuestions
         let held = held(by: name, of: query.table)
+        let isFirstRead = isUnfinished(name, of: query.table)
         do {
             guard let context else { return }
             try await context.pull(query, named: name)
@@ -82,9 +83,9 @@ extension SimulatedDevice {
         if service?.has(.emptiesOldLinks) ?? false, parts.server.hasRestarted { return }
         // The service reports deletions made before the first page of a read only for rows that the query has held.
         let isTold = service == nil || parts.setting.tracksChanges
-        // After its restart the device requests the existing rows, and deltas of v2 give no reason: a row of another query
-        // stays until that query is pulled.
-        let isKept = service.map { parts.server.hasRestarted || !$0.givesReasons } ?? false
+        // After its restart the device requests the existing rows, deltas of v2 give no reason, and a first read that was
+        // interrupted is compared: a row of another query stays until that query is pulled.
+        let isKept = service.map { parts.server.hasRestarted || !$0.givesReasons || isFirstRead } ?? false
         let kept = isKept ? heldByOthers(than: name, of: query.table) : []
         // After two failed requests for rows without a time, the engine may assume that the server does not know them.
         let mayMissUntimed = failedQuestions > failures + 1
@@ -101,6 +102,15 @@ extension SimulatedDevice {
     /// Returns the records that the named query held at its last pull; none before the first one.
     private func held(by name: String?, of table: String) -> Set<RecordID> {
         held(of: table) { $0["name"]?.string == name && $0["grade"]?.isNull == false }
+    }
+
+    /// Returns whether the first read of the named query was begun and has not ended.
+    private func isUnfinished(_ name: String?, of table: String) -> Bool {
+        parts.oracle.view(of: index) { view in
+            (view.tables[Cursor.schema.name] ?? [:]).values.contains {
+                $0["table"]?.string == table && $0["name"]?.string == name && $0["pulledAt"]?.isNull == true
+            }
+        }
     }
 
     /// Returns the records that queries of other names or users hold on this device.

@@ -33,7 +33,7 @@ struct OperationDocument {
     var json: JSON {
         var json: JSON = ["sluice": JSON(Self.name), "format": JSON(Self.format)]
         let record = operation.record
-        for name in record.names where name != "sent" && name != "frozen" && name != "sequence" {
+        for name in record.names where !["sent", "frozen", "overruled", "sequence"].contains(name) {
             if let value = record[name], !value.isNull { json[name] = value }
         }
         // A sent request may hold values that a filter has added.

@@ -55,7 +55,7 @@ public struct SyncQueue: Sendable {
         try await context.shared.read { reader in
             let state = try QueueReader(reader).state(of: operation.recordID, in: operation.table)
             let local = try reader.record(operation.recordID, in: operation.table)
-            return Copies(local: local, base: state?.base, mirror: state?.mirror)
+            return Copies(local: local, base: operation.base(on: state?.base), mirror: state?.mirror)
         }
     }
 
@@ -182,7 +182,7 @@ extension SyncQueue {
         let isFirst = all.first?.id == operation.id
         return OperationDocument(
             operation, after: isLast ? local : operation.resultingRecord(local: local, mirror: state?.mirror),
-            base: isFirst ? state?.base : nil, mirror: isFirst ? state?.mirror : nil,
+            base: isFirst ? operation.base(on: state?.base) : nil, mirror: isFirst ? state?.mirror : nil,
             members: try operation.group.map { try queue.members(of: $0).count })
     }
 

@@ -26,6 +26,9 @@ public struct Conflict: Sendable {
     public let isDeletedOnServer: Bool
     /// Whether the server has the same change already, made by another: see ``ConflictHandler/decidesEqualEdits``.
     public let isEqualEdit: Bool
+    /// Whether a handler decided it that is asked about equal edits: it may have computed a value from both sides' changes,
+    /// and is asked about later edits of that value too.
+    var addsUp = false
 
     package init(
         operation: TableOperation, client: JSON?, server: JSON?, base: JSON?, maybeApplied: Bool, status: Int,
@@ -130,7 +133,9 @@ extension Conflict {
 public protocol ConflictHandler: Sendable {
     /// Whether the handler is asked too where the server refuses an update that was sent once, and has all of its values
     /// by another's change: for a counter that two devices have counted on by the same amount. Such an update counts as
-    /// done otherwise, and where the handler answers ``ConflictDecision/next``. Default false.
+    /// done otherwise, and where the handler answers ``ConflictDecision/next``. Such a handler is also asked again about a
+    /// later edit of a value that it has decided; other handlers' decisions are followed by the later edit as it is.
+    /// Default false.
     var decidesEqualEdits: Bool { get }
 
     /// Decides one conflict.

@@ -30,30 +30,47 @@ struct ConflictSettlement {
         }
         let givesUp = decision == .server || decision == .discard
         let local = try store.record(id, in: table)
-        let mirror = try queue.reader.state(of: id, in: table)?.mirror
+        let state = try queue.reader.state(of: id, in: table)
+        let mirror = state?.mirror
         let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
         let base = base(of: successors, local: local, mirror: mirror)
+        let given = decided(decision)
+        let overruled = overruled(successors, by: given, local: local, mirror: mirror)
+        let isOverruled = overruled.contains { $0 != nil }
         // A record with a value that was sent may be this operation's own, and later edits go on top of it.
         let mayBeOwn = live.map { live in operation.sent.contains { item.mayHaveLeft(live, by: $0, columns) } } ?? false
         let isContested =
-            givesUp && !(conflict.maybeApplied && mayBeOwn)
+            (givesUp || isSame(given, live)) && !(conflict.maybeApplied && mayBeOwn)
             && ForeignChanges.contest(
                 successors, after: operation, making: item.local, base: base, server: live, local: local,
                 columns: columns)
-        let decided = isContested ? base : decided(decision)
+        let isMerging = successors.first.map(operation.mayTake) ?? false
+        // Edits made during the request are decided together with it.
+        let isFolded = isOverruled && !isContested && isMerging && !operation.isHeld
+        let ground = operation.overruled == nil ? base : state?.base
+        let decided = isContested ? ground : isFolded ? item.local : given
         if givesUp || item.witnesses != nil || !keepsChange(decided) {
             try queue.audit(operation, item.attributed(what), local: item.local, at: environment.now())
         }
         let recompute = QueueRecompute(columns: columns, environment: environment, queue: queue)
-        let later = recompute.steps(
-            of: successors, from: item.local, onto: decided, live: isContested ? base : live, local: local,
+        let keepsBase = isContested || isFolded
+        var steps = recompute.steps(
+            of: successors, from: item.local, onto: decided, live: keepsBase ? ground : live, local: local,
             mirror: mirror)
+        if !keepsBase {
+            for (index, values) in overruled.enumerated() { steps[index].overruled = values }
+        } else if isContested, !steps.isEmpty, let values = operation.overruled {
+            steps[0].overruled = TableOperation.overruled(values, then: steps[0].overruled)
+        }
+        var own = QueueRecompute.Step(
+            operation: operation, target: decided, origin: columns.times(of: item.local, in: table))
+        if isFolded { own.overruled = operation.overruled }
         try recompute.write(
-            [.init(operation: operation, target: decided, origin: columns.times(of: item.local, in: table))] + later,
-            on: isContested
-                ? .server(live: base, tombstone: nil)
+            [own] + steps,
+            on: keepsBase
+                ? .server(live: ground, tombstone: nil)
                 : .server(live: live, tombstone: live == nil ? conflict.server : nil),
-            mirror: isContested ? .some(live) : nil)
+            mirror: keepsBase ? .some(live) : nil)
         try settleGroup(decision)
     }
 
@@ -62,6 +79,35 @@ struct ConflictSettlement {
     private func base(of successors: [TableOperation], local: JSON?, mirror: JSON?) -> JSON? {
         guard operation.kind == .delete, let next = successors.first, next.kind == .undelete else { return item.base }
         return (successors.count == 1 ? local : next.resultingRecord(local: local, mirror: mirror)) ?? item.base
+    }
+
+    /// Returns the values that each later edit replaced, of the properties that it sets and that the decision takes from the
+    /// server's change alone, or has computed: the edit was made without knowledge of them.
+    private func overruled(_ later: [TableOperation], by decided: JSON?, local: JSON?, mirror: JSON?) -> [JSON?] {
+        guard operation.kind.hasBody, live != nil, let decided, var found = item.local, let local,
+            later.allSatisfy({ $0.kind == .update })
+        else { return later.map { _ in nil } }
+        let theirs = Rebase.changes(from: item.base ?? .object, to: live ?? .object, system: columns.system).names
+        let ours = Rebase.changes(from: item.base ?? .object, to: found, system: columns.system).names
+        let unseen = conflict.addsUp ? nil : Set(theirs).subtracting(ours)
+        var settled: Set<PropertyName> = columns.system
+        return later.enumerated().map { index, edit in
+            let base = edit.base(on: found) ?? found
+            found = (index == later.count - 1 ? local : edit.resultingRecord(local: local, mirror: mirror)) ?? found
+            let edits = Rebase.changes(from: base, to: found, system: settled)
+            var names = Set(edits.names).intersection(Rebase.changes(from: base, to: decided, system: settled).names)
+            if let unseen { names.formIntersection(unseen) }
+            settled.formUnion(edits.names)
+            guard !names.isEmpty else { return nil }
+            // The server refuses a version that is older than its record after this operation.
+            let version = item.base?[columns.version] ?? live?[columns.version] ?? .null
+            return JSON(members: names.sorted().map { ($0, base[$0] ?? .null) } + [(columns.version, version)])
+        }
+    }
+
+    private func isSame(_ decided: JSON?, _ live: JSON?) -> Bool {
+        guard let decided, let live else { return false }
+        return Rebase.changes(from: live, to: decided, system: columns.system) == .object
     }
 
     /// Returns the record for the application.
@@ -110,69 +156,5 @@ struct ConflictSettlement {
         } else {
             try queue.revive(group)
         }
-    }
-}
-
-/// Decides a held conflict, inside one transaction.
-struct HeldConflict {
-    let operation: TableOperation
-    let columns: PushColumns
-    let environment: SyncEnvironment
-    let store: any StoreWriter
-    let queue: QueueWriter
-
-    func settle(_ decision: ConflictDecision) throws {
-        let (table, id) = (operation.table, operation.recordID)
-        func refuse(_ code: SluiceError.Code, _ reason: String) -> SluiceError {
-            SluiceError(code, reason, table: table, recordID: id, operationID: operation.id)
-        }
-        switch decision {
-        case .server, .client, .delete, .discard, .merge, .replace: break
-        case .defer, .ask, .abort, .next:
-            throw refuse(.invalidArgument, "decide for server, client, a merged or another record, delete or discard")
-        }
-        guard operation.isHeldConflict, let failure = operation.failure else {
-            throw refuse(.operationRefused, "the operation is no conflict that is held")
-        }
-        let state = try queue.reader.state(of: id, in: table)
-        // A context without a client may not know the wire by which the record came.
-        let shown = failure.serverRecord.flatMap { columns.isDeleted($0) || $0["__deleted"]?.bool == true ? nil : $0 }
-        let version = { (record: JSON?) in record.map { $0[columns.version] ?? .null } }
-        var mirror = state?.mirror
-        if version(shown) != version(mirror) {
-            // A list without versions may show the same row under another version than the refusal did. The server
-            // understands the refusal's version as a condition.
-            guard let shown, let listed = mirror,
-                Rebase.changes(from: shown, to: listed, system: columns.system) == .object
-            else {
-                throw refuse(.operationRefused, "the server's record has changed since; retry to see the new one")
-            }
-            mirror = shown
-        }
-        let all = try queue.reader.all(on: id, in: table)
-        if decision == .delete, let last = all.last, last.id != operation.id {
-            // They would make the record again as it is seen here, with what this decision gives up.
-            throw refuse(.operationRefused, "later changes of the record wait; discard those first")
-        }
-        let local = try store.record(id, in: table)
-        let server = mirror ?? failure.serverRecord
-        let changed = all.last?.id == operation.id ? local : operation.resultingRecord(local: local, mirror: mirror)
-        let foreign = columns.foreign(in: state?.base ?? changed, local: changed, beside: server)
-        let (client, base) = (changed?.without(foreign), state?.base?.without(foreign))
-        let conflict = Conflict(
-            operation: operation, client: client, server: server, base: base,
-            maybeApplied: operation.isUncertain, status: failure.status ?? 0, isDeletedOnServer: mirror == nil)
-        if let record = decision.given {
-            try RecordRules.validate(whole: record, besides: [client, conflict.server], id: id, table: table)
-        }
-        let decision = decision.mapGiven { record in
-            RecordRules.own(record, made: changed, seen: local) { name in
-                changed?[name] == state?.base?[name] ? server?[name] : changed?[name]
-            }
-        }
-        try ConflictSettlement(
-            operation: operation, item: PushItem(operation: operation, local: client, base: base),
-            conflict: conflict, columns: columns, environment: environment, store: store, queue: queue
-        ).settle(decision)
     }
 }

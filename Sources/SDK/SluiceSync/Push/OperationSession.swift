@@ -30,7 +30,8 @@ struct OperationSession: Sendable {
         /// The server answered the repeat of an earlier revision; nil where an identical repeat is not possible.
         case asked(PushAnswer?)
         /// The handlers decided.
-        case decided(ConflictDecision)
+        /// - Parameter addsUp: whether a handler decided that is asked about equal edits.
+        case decided(ConflictDecision, addsUp: Bool = false)
         /// The commit is done, or was not needed because the operation was changed or discarded since.
         case committed
         /// Nothing is committed: the answer may be older than the newest record known here.
@@ -163,7 +164,9 @@ struct OperationSession: Sendable {
         case (.asking(let item, _, _, _), .failed(let error)): return fail(item, error, wasSent: true)
         case (.asking(let item, let record, let sent, let first), .asked(let answer)):
             return judgeAgain(item, record, sent, first, asked: answer)
-        case (.deciding(let item, let conflict), .decided(let decision)): return settle(item, conflict, decision)
+        case (.deciding(let item, var conflict), .decided(let decision, let addsUp)):
+            conflict.addsUp = addsUp
+            return settle(item, conflict, decision)
         case (.deciding(let item, let conflict), .failed(let error)):
             if error.code == .cancelled { return hold(item, .pending, conflict, then: .stopped(error)) }
             return hold(item, .parked, conflict, error.code, "a conflict handler failed: \(error)")

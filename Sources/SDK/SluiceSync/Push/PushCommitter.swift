@@ -376,6 +376,7 @@ struct PushCommitter {
         operation.revise()
         operation.sent = []
         operation.isUncertain = false
+        operation.overruled = nil
         return operation
     }
 

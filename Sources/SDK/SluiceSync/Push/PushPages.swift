@@ -145,7 +145,8 @@ extension PushWorker {
         let foreign = columns.foreign(
             in: state?.base ?? state?.mirror ?? local, local: local, beside: state?.mirror)
         var item = PushItem(
-            operation: operation, local: local?.without(foreign), base: state?.base?.without(foreign))
+            operation: operation, local: local?.without(foreign),
+            base: operation.base(on: state?.base)?.without(foreign))
         item.foreign = foreign
         item.forms = forms.known(in: table)
         item.known = state?.mirror?[columns.version]

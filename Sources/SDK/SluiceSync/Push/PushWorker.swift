@@ -78,7 +78,7 @@ final class PushWorker: Sendable {
                     found.record, by: found.answeredBy,
                     mayLag: item.operation.mayBeUnderWay(at: options.environment.now()))
             case .ask(let item, let sent): return try await ask(item, about: sent)
-            case .decide(let conflict): return try await .decided(decide(conflict))
+            case .decide(let conflict): return try await decide(conflict)
             case .send, .commit, .end: return .committed
             }
         } catch {
@@ -90,16 +90,16 @@ final class PushWorker: Sendable {
         error is SealRefused || (error as? SluiceError)?.cause is SealRefused
     }
 
-    private func decide(_ conflict: Conflict) async throws -> ConflictDecision {
+    private func decide(_ conflict: Conflict) async throws -> OperationSession.Event {
         for handler in options.conflictHandlers where !conflict.isEqualEdit || handler.decidesEqualEdits {
             let decision = try await handler.decide(conflict)
-            if decision != .next { return decision }
+            if decision != .next { return .decided(decision, addsUp: handler.decidesEqualEdits) }
         }
-        if conflict.isEqualEdit { return .next }
+        if conflict.isEqualEdit { return .decided(.next) }
         switch options.conflictPolicy {
-        case .hold: return .ask
-        case .serverWins: return .server
-        case .clientWins: return .client
+        case .hold: return .decided(.ask)
+        case .serverWins: return .decided(.server)
+        case .clientWins: return .decided(.client)
         }
     }
 }

@@ -13,7 +13,7 @@ enum RecordCopies {
 
     private static let origins: [(name: String, origin: Origin)] = [
         ("base", .server), ("mirror", .server), ("server", .server), ("frozen", .application),
-        ("local", .application), ("request", .application), ("final", .application),
+        ("overruled", .application), ("local", .application), ("request", .application), ("final", .application),
     ]
 
     /// The engine's tables whose rows keep copies or are about a record, except for the cursors.

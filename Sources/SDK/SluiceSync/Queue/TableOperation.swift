@@ -83,6 +83,9 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// The local record after this operation, kept when a successor changes the record before this one is sent. For a
     /// delete: the record of the edit that it replaced, until the delete may have been done.
     package var frozen: JSON?
+    /// The values on which it was made, of properties that it sets and that the decision about an operation before it has
+    /// changed since, and that record's version. The server then refuses it, and the conflict is shown.
+    var overruled: JSON?
     /// The sent bodies that may have taken effect, the newest last.
     package var sent: [SentBody] = []
 
@@ -152,6 +155,20 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
         case .undelete: frozen ?? mirror
         case .insert, .update: frozen ?? sentAsIs?.local ?? sent.last { $0.local != nil }?.local ?? local
         }
+    }
+
+    /// Returns the record on which the operation was made, where the server's record before it is `known`.
+    func base(on known: JSON?) -> JSON? {
+        guard var base = known, let overruled else { return known }
+        for (name, value) in overruled.members ?? [] { base[name] = value }
+        return base
+    }
+
+    /// Returns the overruled values of two operations that become one.
+    static func overruled(_ first: JSON?, then second: JSON?) -> JSON? {
+        guard let first, var both = second else { return first ?? second }
+        for (name, value) in first.members ?? [] { both[name] = value }
+        return both
     }
 
     /// Whether a hook makes it wait at that time. After a clock was set back, it does not wait longer than the hook has
@@ -244,7 +261,7 @@ extension TableOperation {
             .init("uncertain", .boolean), .init("createdAt", .date), .init("failure", .json), .init("sent", .json),
             .init("tags", .json), .init("group", .string), .init("mergeable", .boolean),
             .init("failedAttempts", .integer), .init("frozen", .json), .init("notBefore", .date),
-            .init("user", .string), .init("headers", .json), .init("delay", .integer),
+            .init("user", .string), .init("headers", .json), .init("delay", .integer), .init("overruled", .json),
         ],
         indexes: [["table", "record"], ["sequence"], ["group"], ["state"]])
 
@@ -259,7 +276,7 @@ extension TableOperation {
             isMergeable ? .null : .boolean(false), failedAttempts > 0 ? .integer(Int64(failedAttempts)) : .null,
             frozen.map(ColumnValue.json) ?? .null, notBefore.map { .text($0.description) } ?? .null,
             user.isEmpty ? .null : .text(user), headers.isEmpty ? .null : .json(headers.json),
-            delay.map { .integer($0.wholeNanoseconds) } ?? .null,
+            delay.map { .integer($0.wholeNanoseconds) } ?? .null, overruled.map(ColumnValue.json) ?? .null,
         ]
         return StoreRow(RecordID(id), values, in: Self.schema)
     }
@@ -273,7 +290,7 @@ extension TableOperation {
 
     private static let optionalNames: [PropertyName] = [
         "tags", "group", "mergeable", "failedAttempts", "frozen", "notBefore", "user", "headers",
-        "delay",
+        "delay", "overruled",
     ]
 
     /// Reads the operation from a record of ``schema``.
@@ -305,6 +322,7 @@ extension TableOperation {
         user = record["user"]?.string ?? ""
         notBefore = record["notBefore"]?.string.flatMap { Timestamp($0) }
         delay = record["delay"]?.int.map { .nanoseconds($0) }
+        overruled = record["overruled"].flatMap { $0.isNull ? nil : $0 }
     }
 }
 

@@ -13,6 +13,9 @@ struct QueueRecompute {
         var folded: JSON?
         /// The record on which it was made, as far as known.
         var origin: JSON?
+        /// The values that a decision has changed since it was made: see ``TableOperation/overruled``. It is then sent even
+        /// if it sets what is there already.
+        var overruled: JSON?
         /// Whether it restores a record of unknown content: the record has to be read first.
         var restoresUnknown = false
     }
@@ -61,7 +64,8 @@ struct QueueRecompute {
                 folded = Rebase.reapply(from: old, to: edit, onto: target, system: columns.system)
             }
             (before, target, restored) = (after, result, after ?? restored)
-            return Step(operation: successor, target: result, folded: folded, origin: old)
+            return Step(
+                operation: successor, target: result, folded: folded, origin: old, overruled: successor.overruled)
         }
     }
 
@@ -153,6 +157,7 @@ struct QueueRecompute {
                 merged[merged.count - 1].folded = edit
             }
             merged[merged.count - 1].target = step.target
+            merged[merged.count - 1].overruled = TableOperation.overruled(last.overruled, then: step.overruled)
             merged[merged.count - 1].operation.tags.formUnion(step.operation.tags)
             merged[merged.count - 1].operation.headers = last.operation.headers.replacing(step.operation.headers)
         }
@@ -164,7 +169,7 @@ struct QueueRecompute {
     ) throws -> [TableOperation] {
         var operation = step.operation
         operation.revise()
-        operation.frozen = step.target
+        (operation.frozen, operation.overruled) = (step.target, step.overruled)
         if isFirst, case .server = ground {
             // If no operation before it can have been applied, a delayed send carries an older version or none.
             operation.sent = ended?.sent ?? []
@@ -189,7 +194,7 @@ struct QueueRecompute {
             operation.kind = .delete
             operation.frozen = step.folded
         case (let found?, let target?):
-            if Rebase.changes(from: found, to: target, system: columns.system) == .object {
+            if step.overruled == nil, Rebase.changes(from: found, to: target, system: columns.system) == .object {
                 guard isFirst, let ended else { return [] }
                 // The ended operation may have been applied, so the target is sent even without a difference.
                 if ended.kind == .delete, step.operation.kind == .undelete {

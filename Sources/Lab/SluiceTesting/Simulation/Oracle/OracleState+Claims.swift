@@ -95,8 +95,8 @@ extension OracleState {
     }
 
     /// Checks I7: an operation does not conflict with itself, and a possible effect of it is reported. Allowed
-    /// exceptions are operations after a discarded delete, and conflicts that show an older revision where a later one
-    /// may have been done.
+    /// exceptions are operations after a discarded delete, operations after one whose conflict was decided otherwise than it
+    /// was made, and conflicts that show an older revision where a later one may have been done.
     mutating func met(_ conflict: Conflict, on device: Int) {
         let operation = conflict.operation
         conflicted.insert(operation.id)
@@ -112,7 +112,8 @@ extension OracleState {
         }
         let version = Self.name(conflict.server?[columns.version]?.string ?? "")
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
-            stands(operation.id, after: author), !hasGivenUpDelete(after: author, of: conflict, on: device),
+            stands(operation.id, after: author), conflicted.isDisjoint(with: heritages[author] ?? [author]),
+            !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
             !undecidable.contains(operation.id), !mayBePast(authors[version], conflict),
             !bringsOthers(version, conflict, on: device), !sendsFormerAuthor(conflict, on: device),

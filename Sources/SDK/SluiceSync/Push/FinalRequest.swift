@@ -18,6 +18,14 @@ struct FinalRequest: Sendable {
         return document
     }
 
+    /// Returns the record that the request makes, where the engine has made `whole`: a filter may send a part of it by another
+    /// method, on a wire that updates by PUT.
+    func document(of whole: JSON, replacing: Bool) -> JSON {
+        let document = document
+        guard replacing, request.head.method != .put, let members = document.members else { return document }
+        return members.reduce(into: whole) { $0[$1.name] = $1.value }
+    }
+
     /// The hash of method, target, condition and body: a server that remembers request ids compares these.
     var digest: String { digest(of: request.body.bytes) }
 

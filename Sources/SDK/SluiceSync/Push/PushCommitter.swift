@@ -54,7 +54,10 @@ struct PushCommitter {
         }
         // An undelete by POST has no body; its meaning is that the record is not deleted.
         let isBodiless = operation.kind == .undelete && final.request.body.isEmpty
-        let document = isBodiless ? JSON(members: [(columns.deleted, JSON(false))]) : final.document
+        let document =
+            isBodiless
+            ? JSON(members: [(columns.deleted, JSON(false))])
+            : final.document(of: request, replacing: columns.replaces && operation.kind == .update)
         var sent = SentBody(
             revision: operation.revision, request: isBodiless ? document : request, final: document,
             local: item.local, firstSent: environment.now(), digest: final.digest)

@@ -317,6 +317,11 @@ struct OperationSession: Sendable {
             state = .asking(item, record, sent, answer)
             return .ask(item, sent)
         case .conflict(let server, let isDeleted):
+            // An update that was judged by the record before it was sent.
+            if let server, !isDeleted, operation.sent.isEmpty, item.isMade(in: server, columns.judging(operation.table))
+            {
+                return act(on: .found(server, nil), item, answer: answer)
+            }
             // The record was missing for the delete and now exists again: the delete itself may have removed it first, if
             // it was sent.
             let wasGone = operation.kind == .delete && [404, 410].contains(status) && operation.sentAsIs != nil

@@ -223,6 +223,13 @@ extension PushItem {
 }
 
 extension PushItem {
+    /// Whether the record has all that the update changes.
+    func isMade(in record: JSON, _ columns: PushColumns) -> Bool {
+        guard operation.kind == .update, let base, let local else { return false }
+        let changes = Rebase.changes(from: base, to: local, system: columns.system.union([columns.id]))
+        return changes != .object && columns.holds(record, changes, forms)
+    }
+
     /// Returns the conflict of an update that the server refuses, and whose values it has by another's change; nil for other
     /// answers, and after a send that may have been the change: a server that remembers requests would have answered it.
     ///

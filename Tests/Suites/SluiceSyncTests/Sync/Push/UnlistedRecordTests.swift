@@ -104,9 +104,12 @@ struct EqualEditTests {
     }
 
     private func device(
-        _ handlers: [any ConflictHandler], _ dialect: Dialect = .azureV2, filters: [any RequestFilter] = []
+        _ handlers: [any ConflictHandler], _ dialect: Dialect = .azureV2, filters: [any RequestFilter] = [],
+        hooks: [any SyncHook] = []
     ) async throws -> Device {
-        let device = try await Device(.memory, handlers: handlers, filters: filters, dialect: dialect)
+        let device = try await Device(.memory, handlers: handlers, filters: filters, dialect: dialect) {
+            $0.hooks = hooks
+        }
         device.server.seed("todos", [["id": "a", "n": 10, "text": "base", "other": 1]])
         try await device.todos.pull()
         try await device.todos.update(["id": "a", "n": 9])
@@ -131,6 +134,19 @@ struct EqualEditTests {
         #expect(try await device.context.push().isClean)
         #expect(device.remote("a")?["n"] == 8)
         #expect(try await device.local("a")?["n"] == 8)
+    }
+
+    /// An update by PUT is made on the server's record, where a hook sees what is pulled.
+    @Test("so it is where the record is read before the update is sent")
+    func readFirst() async throws {
+        for (handlers, result) in [([], 9), ([Adds(decidesEqualEdits: true)], 8)] as [([any ConflictHandler], Int64)] {
+            let device = try await device(
+                handlers, .datasync, hooks: [TestHook(pull: { page in page.rows.map { _ in .keep } })])
+            #expect(try await device.context.push().isClean)
+            #expect(device.remote("a")?["n"]?.int == result)
+            #expect(try await device.local("a")?["n"]?.int == result)
+            #expect(try await device.queue() == [])
+        }
     }
 
     @Test(

@@ -255,6 +255,7 @@ extension EdmModel {
         for property in type.properties where found.types[property.name] == nil {
             found.structured[property.name] = EdmShape(property.type, in: self)
         }
+        found.navigation = Set(type.navigation.map(\.name))
         let (ignored, fixed) = (type.ignored(in: .creation), type.ignored(in: .update))
         let withheld = set.withheldFromCreations.union(ignored)
         found.assignedKey = withheld.intersection(type.key)

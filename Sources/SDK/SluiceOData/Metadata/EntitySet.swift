@@ -24,6 +24,9 @@ public struct EntitySet: Sendable, Hashable {
     public var types: [PropertyName: EdmPrimitive]
     /// The properties of other types (complex ones and collections), if the service's description was read.
     package var structured: [PropertyName: EdmShape] = [:]
+    /// The properties that lead to other rows, if the service's description was read. A service may expand them by itself,
+    /// and an update of the row does not take them (OData 4.0, part 1, section 11.4.3).
+    package var navigation: Set<PropertyName> = []
     /// The property with the time of a row's last change; nil if the service keeps none. Without it rows are followed
     /// by delta links, or read completely.
     public var updatedAt: PropertyName?

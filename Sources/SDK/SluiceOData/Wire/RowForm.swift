@@ -81,11 +81,12 @@ struct RowForm: Sendable {
     /// Returns the body of a request that changes properties of a row, without those that the service ignores.
     func body(ofChanges record: JSON) -> JSON { JSON(members: rest(of: record, without: set.notUpdatable)) }
 
-    /// Returns the body of a request that replaces the row of a record with that id, which the row keeps.
+    /// Returns the body of a request that replaces the row of a record with that id, which the row keeps. Rows that the
+    /// service has expanded by itself are no part of it.
     func body(ofWhole record: JSON, _ id: RecordID, key: EntityKey) -> JSON {
         var members = key.members(in: set, version: version)
         if let name = set.clientID, id != key.id(in: set) { members.append((name, JSON(id.text))) }
-        return JSON(members: members + rest(of: record, without: []))
+        return JSON(members: members + rest(of: record, without: set.navigation))
     }
 
     /// Returns the members of a request's body beside the key and the client's id.

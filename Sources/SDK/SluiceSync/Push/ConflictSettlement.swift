@@ -33,21 +33,24 @@ struct ConflictSettlement {
         let state = try queue.reader.state(of: id, in: table)
         let mirror = state?.mirror
         let successors = try queue.reader.all(on: id, in: table).filter { $0.sequence > operation.sequence }
-        let base = base(of: successors, local: local, mirror: mirror)
+        let ground =
+            operation.overruled == nil ? base(of: successors, local: local, mirror: mirror) : state?.base
         let given = decided(decision)
-        let overruled = overruled(successors, by: given, local: local, mirror: mirror)
-        let isOverruled = overruled.contains { $0 != nil }
         // A record with a value that was sent may be this operation's own, and later edits go on top of it.
-        let mayBeOwn = live.map { live in operation.sent.contains { item.mayHaveLeft(live, by: $0, columns) } } ?? false
+        let mayBeOwn =
+            conflict.maybeApplied
+            && live.map { live in operation.sent.contains { item.mayHaveLeft(live, by: $0, columns) } }
+                ?? false
+        let overruled = mayBeOwn ? [] : overruled(successors, by: given, local: local, mirror: mirror)
+        let isOverruled = overruled.contains { $0 != nil }
         let isContested =
-            (givesUp || isSame(given, live)) && !(conflict.maybeApplied && mayBeOwn)
+            (givesUp || isSame(given, live)) && !mayBeOwn
             && ForeignChanges.contest(
-                successors, after: operation, making: item.local, base: base, server: live, local: local,
+                successors, after: operation, making: item.local, base: ground, server: live, local: local,
                 columns: columns)
         let isMerging = successors.first.map(operation.mayTake) ?? false
         // Edits made during the request are decided together with it.
         let isFolded = isOverruled && !isContested && isMerging && !operation.isHeld
-        let ground = operation.overruled == nil ? base : state?.base
         let decided = isContested ? ground : isFolded ? item.local : given
         if givesUp || item.witnesses != nil || !keepsChange(decided) {
             try queue.audit(operation, item.attributed(what), local: item.local, at: environment.now())
@@ -59,8 +62,6 @@ struct ConflictSettlement {
             mirror: mirror)
         if !keepsBase {
             for (index, values) in overruled.enumerated() { steps[index].overruled = values }
-        } else if isContested, !steps.isEmpty, let values = operation.overruled {
-            steps[0].overruled = TableOperation.overruled(values, then: steps[0].overruled)
         }
         var own = QueueRecompute.Step(
             operation: operation, target: decided, origin: columns.times(of: item.local, in: table))

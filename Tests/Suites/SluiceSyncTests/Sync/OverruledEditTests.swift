@@ -109,6 +109,34 @@ struct OverruledEditTests {
         #expect(copies.base?["text"] == "base" && copies.mirror?["text"] == "theirs" && copies.base?["n"] == 11)
     }
 
+    @Test("an operation after one that is given up knows nothing of what was overruled", arguments: StoreKind.allCases)
+    func givenUp(_ kind: StoreKind) async throws {
+        let device = try await counted(kind, ConflictClosure { _ in .ask })
+        try await device.todos.update(["id": "a", "text": "mine"], options: OperationOptions(isMergeable: false))
+        try await device.todos.update(["id": "a", "p": "later"], options: OperationOptions(isMergeable: false))
+        device.server.seed("todos", [["id": "a", "n": 12, "text": "theirs"]])
+        let steps: [(ConflictDecision, JSON)] = [
+            (.client, "newer"), (.server, "newest"), (.server, "last"), (.client, "last"),
+        ]
+        for (decision, text) in steps {
+            _ = try await device.context.push()
+            if let held = try await device.context.queue.operations().first, held.state == .parked {
+                try await device.context.queue.resolve(held.id, decision)
+            }
+            device.server.seed("todos", [["id": "a", "text": text, "p": text]])
+        }
+        for _ in 0..<3 {
+            _ = try await device.context.push()
+            for held in try await device.context.queue.operations() where held.state == .parked {
+                try await device.context.queue.resolve(held.id, .client)
+            }
+        }
+        #expect(try await device.queue().isEmpty)
+        #expect(device.remote("a")?["text"] == "last", "only a given up operation has set it")
+        #expect(device.remote("a")?["p"] == "later")
+        #expect(try await device.local("a") == device.remote("a"))
+    }
+
     @Test("countings of two devices add up, in any order of edits, groups and pushes", arguments: 0..<150)
     func addUp(_ seed: Int) async throws {
         var random = SeededGenerator(seed: UInt64(seed))

@@ -287,10 +287,24 @@ struct PageCommit: Sendable {
         // Most tombstones of a first pull belong to rows that were never here.
         let here = try (gone + free).filter { try store.record($0, in: table) != nil }
         try removals.check(here.count, of: table, in: store)
+        try noteReplaced(by: gone, store)
         try store.delete(here, from: table)
         try forgetStates(of: here, store)
         return here.count
     }
+
+    /// Notes the versions that the page's deletions replace: a copy of the data that lags may still show the rows to an
+    /// undelete. Pages with many deletions are left out, since each later page reads the notes of its table.
+    private func noteReplaced(by gone: [RecordID], _ store: any StoreWriter) throws {
+        guard gone.count <= Self.mostNoted else { return }
+        for id in gone {
+            guard let known = try store.record(id, in: table)?[version]?.string else { continue }
+            try ChangeStamps.note(id, in: table, store)
+            try ReplacedVersions.note([known], of: id, in: table, on: server, at: now, store)
+        }
+    }
+
+    private static let mostNoted = 16
 
     /// Removes the local-only marks of the records, because the server has them.
     private func settle(_ upserts: [Int], except unfit: [PageRows.Unfit], _ store: any StoreWriter) throws {

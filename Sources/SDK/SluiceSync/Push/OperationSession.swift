@@ -130,7 +130,8 @@ struct OperationSession: Sendable {
         case (.attempting(let item, let commit, let outcome), .failed(let error)):
             return giveUpAttempt(item, commit, outcome, error)
         case (.sending, .answered(var item, let answer)):
-            item.dropped = item.dropped(by: answer, columns.judging(item.operation.table))
+            item.dropped = item.dropped(
+                by: answer.status, showing: answer.record, columns.judging(item.operation.table))
             return act(
                 on: .judge(item, answer, columns: columns.judging(item.operation.table)), item, answer: answer)
         case (.sending, .changed):
@@ -142,6 +143,11 @@ struct OperationSession: Sendable {
         case (.readingBack(var item, let answer), .readBack(let record, let plugins, let mayLag)):
             item.mayMeetLag = mayLag
             item.answeredBy += plugins
+            // After a success without a body the record shows what was kept.
+            if answer.record == nil, let record {
+                item.dropped = item.dropped(
+                    by: answer.status, showing: record, columns.judging(item.operation.table))
+            }
             return act(
                 on: .judge(
                     item, readBack: record, columns: columns.judging(item.operation.table), status: answer.status,

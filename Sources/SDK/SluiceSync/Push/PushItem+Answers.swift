@@ -158,8 +158,8 @@ extension PushItem {
     /// Returns the changed properties that a successful answer lacks, or has as null: typed backends accept a property
     /// that they do not know, and drop it. If it has none of an update's values, in any form, the server has decided
     /// otherwise. An answer of system properties alone shows nothing.
-    func dropped(by answer: PushAnswer, _ columns: PushColumns) -> [PropertyName] {
-        guard 200..<300 ~= answer.status, operation.kind.hasBody, let record = answer.record,
+    func dropped(by status: Int, showing record: JSON?, _ columns: PushColumns) -> [PropertyName] {
+        guard 200..<300 ~= status, operation.kind.hasBody, let record, !columns.isDeleted(record),
             let sent = operation.sentAsIs,
             record.names.contains(where: { $0 != columns.id && !columns.system.contains($0) })
         else { return [] }
@@ -169,7 +169,7 @@ extension PushItem {
         // An update that the answer shows undone, or an insert that was answered with a record that was there.
         func isOther(_ name: PropertyName, _ value: JSON) -> Bool {
             if operation.kind == .update { return record[name] != nil && record[name] == base?[name] }
-            return answer.status == 200 && !columns.holds(record, JSON(members: [(name, value)]))
+            return status == 200 && !columns.holds(record, JSON(members: [(name, value)]))
         }
         return (sent.request.members ?? []).filter { name, value in
             !value.isNull && name != columns.id && !columns.system.contains(name) && sent.final[name] == value

@@ -173,7 +173,11 @@ enum PushVerdict: Sendable, Hashable {
             return verdict
         }
         // Some servers do not change the version with each change, but the values prove it.
-        if case .found = verdict { return verdict }
+        // They do not if the server has just refused that version and the change has the values of its base: a copy lags.
+        if case .found = verdict {
+            let isShown = item.operation.sent.contains { item.mayHaveLeft(record, by: $0, columns) }
+            return status == 412 && !isShown ? .later(.preconditionFailed, uncertain: true) : verdict
+        }
         // The server says it once more, and what it writes of the change is what the record had.
         if status < 300, item.operation.isRepeated, let claim, item.isWritten(in: record, columns) {
             // A copy that lags may have answered the read.

@@ -112,7 +112,8 @@ extension OracleState {
         }
         let version = Self.name(conflict.server?[columns.version]?.string ?? "")
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
-            stands(operation.id, after: author), conflicted.isDisjoint(with: heritages[author] ?? [author]),
+            stands(operation.id, after: author),
+            conflicted.isDisjoint(with: (heritages[operation.id] ?? []).subtracting([operation.id])),
             !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
             !undecidable.contains(operation.id), !mayBePast(authors[version], conflict),

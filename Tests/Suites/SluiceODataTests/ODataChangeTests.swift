@@ -173,28 +173,28 @@ struct ODataChangeTests {
                 ])
     }
 
-    @Test("v2 has times in its own form in complex values and collections too, and texts that only look like it stay")
+    @Test("v2 has times and numbers of complex values and collections in its form, and texts that look like it stay")
     func nestedTimes() throws {
         var set = try EntitySet("S", key: [.init("K", .string)])
         set.structured["C"] = .structure([
             "When": .value(.dateTime), "Text": .value(.string), "All": .collection(.value(.dateTimeOffset)),
-            "In": .structure(["At": .value(.dateTime)]),
+            "In": .structure(["At": .value(.dateTime), "Sum": .value(.decimal), "Big": .value(.int64)]),
         ])
         let form = RowForm(set: set, version: .v2)
         let entity = try JSON(
             parsing: #"""
                 {"K":"k","C":{"When":"/Date(1379289600000)/","Text":"/Date(5)/","All":{"results":["/Date(1379289600000+0060)/"]},
-                "In":{"At":"/Date(-62135596800000)/"}}}
+                "In":{"At":"/Date(-62135596800000)/","Sum":"12.50","Big":"9007199254740993"}}}
                 """#)
         let record = try #require(form.record(of: entity))
         let seen: JSON = [
             "When": "2013-09-16T00:00:00Z", "Text": "/Date(5)/", "All": ["2013-09-16T01:00:00+01:00"],
-            "In": ["At": "0001-01-01T00:00:00Z"],
+            "In": ["At": "0001-01-01T00:00:00Z", "Sum": try JSON(parsing: "12.50"), "Big": 9_007_199_254_740_993],
         ]
         #expect(record["C"] == seen)
         let sent: JSON = [
             "When": "/Date(1379289600000)/", "Text": "/Date(5)/", "All": ["/Date(1379289600000+0060)/"],
-            "In": ["At": "/Date(-62135596800000)/"],
+            "In": ["At": "/Date(-62135596800000)/", "Sum": "12.50", "Big": "9007199254740993"],
         ]
         #expect(form.body(ofChanges: ["C": seen])["C"] == sent)
     }

@@ -1,6 +1,6 @@
 package import SluiceBase
 
-/// The times inside a complex value or a collection. Everything else in it is transferred unchanged.
+/// The types inside a complex value or a collection. What the service's description leaves out is transferred unchanged.
 package indirect enum EdmShape: Sendable, Hashable {
     /// A value that the service's description does not describe.
     case unknown
@@ -40,22 +40,21 @@ package indirect enum EdmShape: Sendable, Hashable {
     /// The shape of an element of a collection.
     var element: EdmShape { if case .collection(let element) = self { element } else { .unknown } }
 
-    /// Returns a primitive value for a record: a time as ISO 8601 text. A text that only looks like a time stays.
+    /// Returns a primitive value for a record, in the form of a property of the row itself. A text that only looks like a time
+    /// stays.
     func fromWire(_ value: JSON, version: ODataVersion) -> JSON {
         switch self {
-        case .value(.dateTime?): EdmValue.fromWire(value, type: .dateTime, version: version)
-        case .value(.dateTimeOffset?): EdmValue.fromWire(value, type: .dateTimeOffset, version: version)
+        case .value(let type?): EdmValue.fromWire(value, type: type, version: version)
         case .value: value
         default: EdmValue.fromWire(value, type: nil, version: version)
         }
     }
 
-    /// Returns a record's value for the wire, with the times in it in the service's form.
+    /// Returns a record's value for the wire, in the service's form.
     func toWire(_ value: JSON, version: ODataVersion) -> JSON {
         switch self {
         case .unknown: value
-        case .value(.dateTime?): EdmValue.toWire(value, type: .dateTime, version: version)
-        case .value(.dateTimeOffset?): EdmValue.toWire(value, type: .dateTimeOffset, version: version)
+        case .value(let type?): EdmValue.toWire(value, type: type, version: version)
         case .value: value
         case .collection(let element):
             value.elements.map { JSON($0.map { element.toWire($0, version: version) }) } ?? value

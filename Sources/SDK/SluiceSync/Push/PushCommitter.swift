@@ -141,9 +141,10 @@ struct PushCommitter {
             var held = operation
             (held.state, held.failure) = (state, failure)
             held.failure?.request = item.request
-            // The refusal proves that the send was not applied before and the answer is no replay. A record that was not
-            // there proves nothing: an earlier send may have deleted it.
-            if AnswerStatus.isRefusal(conflict.status), ![404, 410].contains(conflict.status),
+            // A refusal by the record proves that the send was not applied before and the answer is no replay. One for another
+            // reason, as a wire may report of an insert, may come before the server looks for an earlier send; and an earlier
+            // send may have deleted a record that is not there.
+            if operation.kind != .insert, conflict.status == 409 || conflict.status == 412,
                 let last = held.sent.indices.last
             {
                 held.sent[last].known = version(conflict.server)

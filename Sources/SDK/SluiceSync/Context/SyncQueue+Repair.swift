@@ -1,4 +1,5 @@
 public import SluiceBase
+internal import SluiceWire
 
 extension SyncQueue {
     /// Gives an operation up. The record becomes again the server's last one, or the result of the operation before.
@@ -30,10 +31,14 @@ extension SyncQueue {
     ///   - record: the whole record after the operation. Properties that only the server sets are ignored.
     ///   - revision: see ``discard(_:revision:goesOnElsewhere:)``.
     /// - Throws: as ``discard(_:revision:goesOnElsewhere:)``; of code `operationRefused` for an operation without a
-    ///   body, one that is on its way, one whose group may have arrived, and one that another user made (take it over
+    ///   body, one that is on its way, one whose group may have arrived, an insert that may have arrived at an OData service, and one that another user made (take it over
     ///   first); of code `invalidRecord` for another id.
     public func edit(_ id: String, to record: JSON, revision: Int? = nil) async throws {
+        let namesKeys = context.dialect.namesKeys
         try await repair(id, revision, changesContent: true) { operation, tools in
+            if namesKeys, operation.kind == .insert, operation.isUncertain, !operation.isHeld {
+                throw operation.unknownOutcome("its service may have made the row, and knows it by this request alone")
+            }
             try OperationEdit(
                 columns: tools.columns, environment: tools.environment, store: tools.store, queue: tools.queue
             ).carryOut(operation, record)

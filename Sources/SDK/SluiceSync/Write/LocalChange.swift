@@ -141,8 +141,10 @@ struct LocalChange: Sendable {
             try append(kind, to: queue, environment: environment)
             return try write(changed(local, nil), to: queue)
         }
+        // A service that assigns keys knows such an insert by its request alone, which is repeated as it was.
+        let isRepeated = namesKeys && newest.kind == .insert && newest.isUncertain && !newest.isHeld
         let collapse = Collapse.decide(
-            queued: newest, new: kind, isMergeable: options.isMergeable, group: group, user: user)
+            queued: newest, new: kind, isMergeable: options.isMergeable && !isRepeated, group: group, user: user)
         let folded = collapse.folds(newest) ? local : nil
         if let folded { try queue.noteFolded(newest, making: folded, at: environment.now()) }
         switch collapse {

@@ -118,14 +118,17 @@ struct GatewayRequest: Sendable {
     }
 
     func delete(_ id: RecordID) async throws -> Reply {
-        if let held = try await held(id) { throw Refusal(.preconditionFailed, .record(held.server)) }
-        let (conditions, table) = (conditions, table)
-        try await context.write { transaction in
-            guard let found = try found(id, in: transaction.store) else { throw Refusal.missing }
-            guard conditions.check(found.shown, orIf: found.isSame) == .met else {
-                throw Refusal(.preconditionFailed, .record(found.shown))
+        if let operation = try await told(id) {
+            try await context.queue.resolve(operation.id, .delete)
+        } else {
+            let (conditions, table) = (conditions, table)
+            try await context.write { transaction in
+                guard let found = try found(id, in: transaction.store) else { throw Refusal.missing }
+                guard conditions.check(found.shown, orIf: found.isSame) == .met else {
+                    throw Refusal(.preconditionFailed, .record(found.shown))
+                }
+                try transaction.delete(id: id, in: table)
             }
-            try transaction.delete(id: id, in: table)
         }
         var reply = Reply(.noContent)
         mark(&reply, pending: try await pending(id))
@@ -183,17 +186,25 @@ struct GatewayRequest: Sendable {
         return (operation, columns.canonical(server))
     }
 
-    /// Resolves a held conflict if the write names the server's version, because its client has then seen that record
-    /// and merged.
+    /// Returns the held conflict that the write decides: it names the server's version, so its client has seen that record.
+    ///
+    /// - Returns: nil if no conflict is held.
+    /// - Throws: the refusal with the server's record for a write that names another version, or any.
+    private func told(_ id: RecordID) async throws -> TableOperation? {
+        guard let (operation, server) = try await held(id) else { return nil }
+        guard conditions.namesVersion, conditions.check(server) == .met else {
+            throw Refusal(.preconditionFailed, .record(server))
+        }
+        return operation
+    }
+
+    /// Resolves a held conflict by the record that the client has merged.
     ///
     /// - Returns: the record after the decision; nil if no conflict is held.
     private func settle(
         _ id: RecordID, _ given: [(name: PropertyName, value: JSON)], replacing: Bool
     ) async throws -> JSON? {
-        guard let (operation, server) = try await held(id) else { return nil }
-        guard conditions.expectsVersion, conditions.check(server) == .met else {
-            throw Refusal(.preconditionFailed, .record(server))
-        }
+        guard let operation = try await told(id) else { return nil }
         let base = try await context.queue.copies(of: operation).mirror ?? .object
         var merged = replacing ? JSON.object : base
         merged["id"] = JSON(id)

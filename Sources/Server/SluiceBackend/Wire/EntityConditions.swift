@@ -31,6 +31,9 @@ struct EntityConditions: Sendable {
     /// Whether there is an `If-Match`.
     var expectsVersion: Bool { !ifMatch.isEmpty }
 
+    /// Whether the `If-Match` names a version; `*` is any.
+    var namesVersion: Bool { expectsVersion && !ifMatch.contains("*") }
+
     /// Checks the conditions on a stored record. For a read (`reading`), a known version is no failure.
     ///
     /// - Parameter isSame: tells whether another version stands for the same content.

@@ -56,9 +56,9 @@ import Testing
     }
 
     @Test(
-        "a conflict is shown by the next write as old clients know it: 412 with the server's record, and a merge ends it"
-    )
-    func conflicts() async throws {
+        "a conflict is shown by the next write as old clients know it: 412 with the server's record, and a merge or a delete ends it",
+        arguments: [false, true])
+    func conflicts(_ deletes: Bool) async throws {
         try await withDaemon(Self.settings) { daemon, server, scratch in
             let curl = Curl(base: ["--unix-socket", scratch.file("gateway.sock"), "http://localhost"])
             let other = ["--store", scratch.file("other.db"), "--endpoint", server.endpoint]
@@ -80,6 +80,17 @@ import Testing
             let refused = try await curl("PATCH", "/tables/notes/a", #"{"text":"more"}"#)
             #expect(refused.status == 412 && refused.body["text"] == "theirs", "\(refused)")
             let tag = try #require(refused.headers["etag"])
+            for method in ["PATCH", "DELETE"] {
+                let any = try await curl(method, "/tables/notes/a", #"{"text":"unseen"}"#, "If-Match: *")
+                #expect(any.status == 412, "who names any version has seen none: \(any)")
+            }
+            if deletes {
+                #expect(try await curl("DELETE", "/tables/notes/a", nil, "If-Match: \(tag)").status == 204)
+                return try await until("the server has deleted it") {
+                    _ = try await Program.sluice.run(["pull", "notes"] + other)
+                    return try await Program.sluice.run(["get", "notes", "a"] + other).status != 0
+                }
+            }
             let merged = try await curl("PATCH", "/tables/notes/a", #"{"text":"both"}"#, "If-Match: \(tag)")
             #expect(merged.status == 200 && merged.body["text"] == "both", "\(merged)")
             try await until("the server has the merge") {

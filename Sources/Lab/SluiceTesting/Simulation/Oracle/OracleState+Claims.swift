@@ -117,6 +117,7 @@ extension OracleState {
             !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
             !undecidable.contains(operation.id), !mayBePast(authors[version], conflict),
+            !(authors[version].map(refusedAsCopies.contains) ?? false),
             !bringsOthers(version, conflict, on: device), !sendsFormerAuthor(conflict, on: device),
             !hidesFields(of: conflict)
         {

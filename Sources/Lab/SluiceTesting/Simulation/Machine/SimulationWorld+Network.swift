@@ -24,15 +24,18 @@ extension SimulationWorld {
         }
         var response = parts.server.answer(parcel.request, of: device.index, user: user)
         var isOfCopy = false
+        var partsOfCopy: [String] = []
         if strikes(.duplicate) {
             var other = parts.server.answer(parcel.request, of: device.index, user: user)
             if parts.random.below(2) == 0 { swap(&response, &other) }
             isOfCopy = other.status < 300 && response.status >= 400
+            partsOfCopy = Self.partsRefused(by: response, doneBy: other, of: parcel.request)
         }
         // Sent as bytes, because devices parse bytes.
         if story.setting.traits.contains(.hasOddRows) { response.body = MessageBody(bytes: response.body.bytes) }
         if let quirk = parts.configuration.quirk { response = quirk(parcel.request, response) }
         response = spoiled(response, to: parcel.request)
+        for id in partsOfCopy { parts.oracle.refusedAsCopy(id) }
         if isOfCopy, (try? response.body.json)?["id"] == nil, let id = parcel.request.context.operationID {
             parts.oracle.refusedAsCopy(id)
         }
@@ -141,5 +144,20 @@ extension SimulationWorld {
         let bytes = response.body.bytes
         cut.body = MessageBody(bytes: Array(bytes.prefix(bytes.isEmpty ? 0 : parts.random.below(bytes.count))))
         return cut
+    }
+
+    /// Returns the request ids of a batch's parts that one copy of the batch refused and the other did.
+    private static func partsRefused(
+        by response: SyncResponse, doneBy other: SyncResponse, of request: SyncRequest
+    ) -> [String] {
+        func statuses(_ response: SyncResponse) -> [Int64] {
+            ((try? response.body.json)?["responses"]?.elements ?? []).map { $0["status"]?.int ?? 0 }
+        }
+        let requests = (try? request.body.json)?["requests"]?.elements ?? []
+        let (refused, done) = (statuses(response), statuses(other))
+        guard refused.count == done.count, refused.count == requests.count else { return [] }
+        return requests.indices.filter { refused[$0] >= 400 && done[$0] < 300 }.compactMap {
+            requests[$0]["headers"]?["repeatability-request-id"]?.string
+        }
     }
 }

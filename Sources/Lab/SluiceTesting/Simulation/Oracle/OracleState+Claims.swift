@@ -95,8 +95,8 @@ extension OracleState {
     }
 
     /// Checks I7: an operation does not conflict with itself, and a possible effect of it is reported. Allowed
-    /// exceptions are operations after a discarded delete, operations after one whose conflict was decided otherwise than it
-    /// was made, and conflicts that show an older revision where a later one may have been done.
+    /// exceptions are operations after a discarded delete, operations that a decision
+    /// about an earlier one has overruled, and conflicts that show an older revision where a later one may have been done.
     mutating func met(_ conflict: Conflict, on device: Int) {
         let operation = conflict.operation
         conflicted.insert(operation.id)
@@ -113,7 +113,7 @@ extension OracleState {
         let version = Self.name(conflict.server?[columns.version]?.string ?? "")
         if let author = authors[version].map({ String($0.prefix { $0 != "-" }) }), !conflict.isDeletedOnServer,
             stands(operation.id, after: author),
-            conflicted.isDisjoint(with: (heritages[operation.id] ?? []).subtracting([operation.id])),
+            operation.record["overruled"] == nil,
             !hasGivenUpDelete(after: author, of: conflict, on: device),
             !mayNotRecognise(operation.id, author),
             !undecidable.contains(operation.id), !mayBePast(authors[version], conflict),

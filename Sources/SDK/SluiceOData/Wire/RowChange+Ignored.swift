@@ -25,8 +25,7 @@ extension RowChange {
                 "is of the row's key, which no update changes: delete the row and make another")
         }
         // A replacement has null for omitted properties, and offline it is an update with nulls.
-        let ignored = request.head.method == .put ? set.notUpdatable.union(set.navigation) : set.notUpdatable
-        let named = record.names.filter { ignored.contains(set.property(of: $0)) && record[$0] != .null }
+        let named = record.names.filter { set.notUpdatable.contains(set.property(of: $0)) && record[$0] != .null }
         if named.isEmpty { return nil }
         let response = try await exchange.send(exchange.request(.get, exchange.path(of: key, in: set), for: request))
         guard response.status == 200, let entity = try SetPage.entity(in: response, of: set),

@@ -26,8 +26,8 @@ public struct Conflict: Sendable {
     public let isDeletedOnServer: Bool
     /// Whether the server has the same change already, made by another: see ``ConflictHandler/decidesEqualEdits``.
     public let isEqualEdit: Bool
-    /// Whether a handler decided it that is asked about equal edits: it may have computed a value from both sides' changes,
-    /// and is asked about later edits of that value too.
+    /// Whether the handler that decided is one that adds up (``ConflictHandler/decidesEqualEdits``). Later edits of the
+    /// values that it has decided are then decided too.
     var addsUp = false
 
     package init(

@@ -52,7 +52,7 @@ struct ConflictSettlement {
         // Edits made during the request are decided together with it.
         let isFolded = isOverruled && !isContested && isMerging && !operation.isHeld
         let decided = isContested ? ground : isFolded ? item.local : given
-        if givesUp || item.witnesses != nil || !keepsChange(decided) {
+        if givesUp || item.witnesses != nil || !isFolded && !keepsChange(given) {
             try queue.audit(operation, item.attributed(what), local: item.local, at: environment.now())
         }
         let recompute = QueueRecompute(columns: columns, environment: environment, queue: queue)
@@ -82,8 +82,9 @@ struct ConflictSettlement {
         return (successors.count == 1 ? local : next.resultingRecord(local: local, mirror: mirror)) ?? item.base
     }
 
-    /// Returns the values that each later edit replaced, of the properties that it sets and that the decision takes from the
-    /// server's change alone, or has computed: the edit was made without knowledge of them.
+    /// Returns for each later edit the former values of the properties that both the edit and the decision set; nil where
+    /// there are none. Only values count that the decision takes from the server's change alone, or that a handler has
+    /// added up: the edit was made before they were known here.
     private func overruled(_ later: [TableOperation], by decided: JSON?, local: JSON?, mirror: JSON?) -> [JSON?] {
         guard operation.kind.hasBody, live != nil, let decided, var found = item.local, let local,
             later.allSatisfy({ $0.kind == .update })
@@ -106,6 +107,7 @@ struct ConflictSettlement {
         }
     }
 
+    /// Whether the decided record is the server's.
     private func isSame(_ decided: JSON?, _ live: JSON?) -> Bool {
         guard let decided, let live else { return false }
         return Rebase.changes(from: live, to: decided, system: columns.system) == .object

@@ -83,8 +83,9 @@ public struct TableOperation: Sendable, Hashable, Identifiable {
     /// The local record after this operation, kept when a successor changes the record before this one is sent. For a
     /// delete: the record of the edit that it replaced, until the delete may have been done.
     package var frozen: JSON?
-    /// The values on which it was made, of properties that it sets and that the decision about an operation before it has
-    /// changed since, and that record's version. The server then refuses it, and the conflict is shown.
+    /// The former values of properties that this operation sets and that the decision about an operation before it has
+    /// changed since, with the former version; nil if there are none. Because of that version the server refuses the
+    /// operation, and the conflict is decided.
     var overruled: JSON?
     /// The sent bodies that may have taken effect, the newest last.
     package var sent: [SentBody] = []

@@ -13,8 +13,8 @@ struct QueueRecompute {
         var folded: JSON?
         /// The record on which it was made, as far as known.
         var origin: JSON?
-        /// The values that a decision has changed since it was made: see ``TableOperation/overruled``. It is then sent even
-        /// if it sets what is there already.
+        /// The former values that a decision has changed: see ``TableOperation/overruled``. The operation is then sent even
+        /// if the decided record has its values already.
         var overruled: JSON?
         /// Whether it restores a record of unknown content: the record has to be read first.
         var restoresUnknown = false

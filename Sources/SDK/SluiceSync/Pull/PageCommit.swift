@@ -285,25 +285,26 @@ struct PageCommit: Sendable {
         let lost = try left.filter { id in try cursor.map { try Membership.holds($0, id, in: store) } ?? false }
         let free = try membership?.release(lost + dropped) ?? Membership.unheld(dropped, of: table, in: store)
         // Most tombstones of a first pull belong to rows that were never here.
-        let here = try (gone + free).filter { try store.record($0, in: table) != nil }
+        var here: [RecordID] = []
+        for (index, id) in (gone + free).enumerated() {
+            guard let record = try store.record(id, in: table) else { continue }
+            here.append(id)
+            if index < gone.count, gone.count <= Self.mostNoted { try noteReplaced(record, id, store) }
+        }
         try removals.check(here.count, of: table, in: store)
-        try noteReplaced(by: gone, store)
         try store.delete(here, from: table)
         try forgetStates(of: here, store)
         return here.count
     }
 
-    /// Notes the versions that the page's deletions replace: a copy of the data that lags may still show the rows to an
-    /// undelete. Pages with many deletions are left out, since each later page reads the notes of its table.
-    private func noteReplaced(by gone: [RecordID], _ store: any StoreWriter) throws {
-        guard gone.count <= Self.mostNoted else { return }
-        for id in gone {
-            guard let known = try store.record(id, in: table)?[version]?.string else { continue }
-            try ChangeStamps.note(id, in: table, store)
-            try ReplacedVersions.note([known], of: id, in: table, on: server, at: now, store)
-        }
+    /// Notes the version that a deletion replaces: a copy of the data that lags may still show the row to an undelete.
+    private func noteReplaced(_ record: JSON, _ id: RecordID, _ store: any StoreWriter) throws {
+        guard let version = record[version]?.string else { return }
+        try ChangeStamps.note(id, in: table, store)
+        try ReplacedVersions.note([version], of: id, in: table, on: server, at: now, store)
     }
 
+    /// The number of deletions in a page above which none is noted: each later page reads the notes of its table.
     private static let mostNoted = 16
 
     /// Removes the local-only marks of the records, because the server has them.

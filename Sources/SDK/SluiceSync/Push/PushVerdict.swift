@@ -173,10 +173,11 @@ enum PushVerdict: Sendable, Hashable {
             return verdict
         }
         // Some servers do not change the version with each change, but the values prove it.
-        // They do not if the server has just refused that version and the change has the values of its base: a copy lags.
+        // The values of an edit back to the base prove nothing beside a refusal of the base's version: a copy lags.
         if case .found = verdict {
             let isShown = item.operation.sent.contains { item.mayHaveLeft(record, by: $0, columns) }
-            return status == 412 && !isShown ? .later(.preconditionFailed, uncertain: true) : verdict
+            let isRefused = item.operation.kind == .update && (status == 409 || status == 412)
+            return isRefused && !isShown ? .later(.preconditionFailed, uncertain: false) : verdict
         }
         // The server says it once more, and what it writes of the change is what the record had.
         if status < 300, item.operation.isRepeated, let claim, item.isWritten(in: record, columns) {

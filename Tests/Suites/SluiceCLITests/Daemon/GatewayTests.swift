@@ -88,7 +88,8 @@ import Testing
                 #expect(try await curl("DELETE", "/tables/notes/a", nil, "If-Match: \(tag)").status == 204)
                 return try await until("the server has deleted it") {
                     _ = try await Program.sluice.run(["pull", "notes"] + other)
-                    return try await Program.sluice.run(["get", "notes", "a"] + other).status != 0
+                    return try await Program.sluice.run(["query", "notes", "--json"] + other).json["items"]?.elements
+                        == []
                 }
             }
             let merged = try await curl("PATCH", "/tables/notes/a", #"{"text":"both"}"#, "If-Match: \(tag)")

@@ -149,6 +149,18 @@ extension ConflictHandler {
     public var decidesEqualEdits: Bool { false }
 }
 
+/// Several handlers as one, such as those of all plugins.
+package protocol CombinedConflictHandler: ConflictHandler {
+    /// Returns the decision, and whether the handler that made it decides equal edits.
+    func decision(about conflict: Conflict) async throws -> (decision: ConflictDecision, addsUp: Bool)
+}
+
+extension CombinedConflictHandler {
+    package func decide(_ conflict: Conflict) async throws -> ConflictDecision {
+        try await decision(about: conflict).decision
+    }
+}
+
 /// The treatment of a conflict that no handler decides.
 public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable, Codable {
     /// The operation waits, visible in the queue, until someone decides.

@@ -92,8 +92,13 @@ final class PushWorker: Sendable {
 
     private func decide(_ conflict: Conflict) async throws -> OperationSession.Event {
         for handler in options.conflictHandlers where !conflict.isEqualEdit || handler.decidesEqualEdits {
-            let decision = try await handler.decide(conflict)
-            if decision != .next { return .decided(decision, addsUp: handler.decidesEqualEdits) }
+            let (decision, addsUp) =
+                if let several = handler as? any CombinedConflictHandler {
+                    try await several.decision(about: conflict)
+                } else {
+                    (try await handler.decide(conflict), handler.decidesEqualEdits)
+                }
+            if decision != .next { return .decided(decision, addsUp: addsUp) }
         }
         if conflict.isEqualEdit { return .decided(.next) }
         switch options.conflictPolicy {

@@ -16,20 +16,20 @@ struct ServedFilter: RequestFilter, RecordShaper {
 }
 
 /// The conflict handlers of all plugins, as one.
-struct ServedConflictHandler: ConflictHandler {
+struct ServedConflictHandler: CombinedConflictHandler {
     let plugins: Plugins
 
     var decidesEqualEdits: Bool { plugins.current.conflict.contains { $0.hook.takesEqualEdits } }
 
-    func decide(_ conflict: Conflict) async throws -> ConflictDecision {
+    func decision(about conflict: Conflict) async throws -> (decision: ConflictDecision, addsUp: Bool) {
         try await plugins.serving { set in
             for plugin in set.conflict where !conflict.isEqualEdit || plugin.hook.takesEqualEdits {
                 let check = set.check(conflict.table, of: plugin)
                 let handler = LuaConflictHandler(caller: plugin.caller, hook: plugin.hook, check: check)
                 let decision = try await handler.decide(conflict)
-                if decision != .next { return decision }
+                if decision != .next { return (decision, plugin.hook.takesEqualEdits) }
             }
-            return .next
+            return (.next, false)
         }
     }
 }

@@ -16,11 +16,15 @@ struct BundledPluginsAtWorkTests {
         let context: SyncContext
         let rows: SyncTable<JSON>
 
-        init(_ name: String, _ config: JSON, _ server: ModelServer = ModelServer()) async throws {
+        init(
+            _ name: String, _ config: JSON, _ server: ModelServer = ModelServer(), beside other: PluginBundle? = nil
+        ) async throws {
             self.server = server
             let bundle = try PluginBundle(folder: BundledPluginsTests.folder.appendingPathComponent(name).path)
+            let others = try other.map { [try PluginPlan($0)] } ?? []
             let plugins = try await Plugins(
-                [try PluginPlan(bundle, config: config)], options: PluginOptions(secret: { _ in "a long random key" }))
+                [try PluginPlan(bundle, config: config)] + others,
+                options: PluginOptions(secret: { _ in "a long random key" }))
             var options = ClientOptions()
             options.retry = .never
             let client = SluiceClient(
@@ -149,6 +153,26 @@ struct BundledPluginsAtWorkTests {
         #expect(first.remote("stock") == 1)
         #expect(try await second.waiting().count == 1)
         #expect(try await second.local("stock") == 0)
+    }
+
+    @Test(
+        "counter-merge: a later counting is added too, and one beside a plugin that chooses goes on top of its choice")
+    func laterCounting() async throws {
+        let choice = try PluginBundle.handler("return c:merge { stock = function() return 30 end }")
+        for (other, stock) in [(nil, 14), (choice, 13)] as [(PluginBundle?, JSON)] {
+            let server = ModelServer()
+            server.seed("t", [["id": "1", "stock": 10]])
+            let counters: JSON = other == nil ? ["stock": [:]] : ["likes": [:]]
+            let device = try await Device("counter-merge", ["counters": counters], server, beside: other)
+            try await device.pull()
+            try await device.rows.update(["id": "1", "stock": 11])
+            try await device.rows.update(["id": "1", "stock": 13], options: OperationOptions(isMergeable: false))
+            server.seed("t", [["id": "1", "stock": other == nil ? 11 : 12]])
+            for _ in 0..<3 { try await device.push() }
+            #expect(device.remote("stock") == stock)
+            #expect(try await device.local("stock") == stock)
+            #expect(try await device.waiting().isEmpty)
+        }
     }
 
     @Test("audit-trail: what is sent has its entry, and a change says who made it")

@@ -40,7 +40,7 @@ struct ScheduleHooks {
         }
         let question = ScheduleQuestion(
             reason: reason, now: context.options.environment.now(), next: clock.date(machine.next),
-            pulls: machine.pullsNext,
+            pulls: machine.pullsNext(at: clock.now),
             pending: pending ?? 0, failures: machine.failures, notBefore: machine.notBefore.map(clock.date))
         for hook in context.options.scheduleHooks {
             do {

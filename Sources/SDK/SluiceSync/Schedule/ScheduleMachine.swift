@@ -63,8 +63,10 @@ struct ScheduleMachine: Sendable {
     /// Whether the current or last run skips the failed operations, because a local write or a change on the server
     /// began it.
     private(set) var passesBy = false
-    /// Whether the current run pulls, if a hook asked for the run; nil if the schedule did.
-    private var directed: Bool?
+    /// Whether the current or last run pulls.
+    private var pulls = false
+    /// Whether a hook asked for the current run.
+    private var isDirected = false
     /// Whether the next run was requested, and no hook has put it off.
     private var isRequested = false
 
@@ -92,13 +94,14 @@ struct ScheduleMachine: Sendable {
     /// The time of the next run.
     package var next: Timestamp { nextPush.map { min($0, nextRun) } ?? nextRun }
 
-    /// Whether the next run pulls too.
-    var pullsNext: Bool { nextRun <= nextPush ?? .max }
+    /// Whether a run that begins then pulls too: its time has come, however long ago a push alone was due.
+    func pullsNext(at now: Timestamp) -> Bool { nextRun <= max(nextPush ?? .max, now) }
 
     /// Begins a run that a hook asked for; returns nil while the pause that the server asked for lasts.
     mutating func direct(pulls: Bool, now: Timestamp) -> Effect? {
         if let notBefore, notBefore > now { return nil }
-        directed = pulls
+        self.pulls = pulls
+        isDirected = true
         passesBy = false
         return .run(pulls: pulls)
     }
@@ -109,10 +112,8 @@ struct ScheduleMachine: Sendable {
         return .wait(min(max(.seconds(1), now.duration(to: time)), longestWait))
     }
 
-    /// Returns the reason for which hooks are asked after an event. A requested run keeps that reason once it is due.
-    func reason(for event: Event) -> ScheduleQuestion.Reason {
-        event == .due && isRequested ? .request : ScheduleQuestion.Reason(event)
-    }
+    /// Returns the reason for which hooks are asked after an event. A requested run keeps that reason until it begins.
+    func reason(for event: Event) -> ScheduleQuestion.Reason { isRequested ? .request : ScheduleQuestion.Reason(event) }
 
     /// Takes an event and returns the next step.
     package mutating func handle(_ event: Event, now: Timestamp, random: Double) -> Effect {
@@ -133,8 +134,9 @@ struct ScheduleMachine: Sendable {
             nextRun = min(nextRun, now)
         case .networkAvailable: nextRun = min(nextRun, soonest(now, random))
         case .due:
-            passesBy = failedInPart && (!pullsNext || nextTry.map { now < $0 } ?? false)
-            return .run(pulls: pullsNext)
+            pulls = pullsNext(at: now)
+            passesBy = failedInPart && (!pulls || nextTry.map { now < $0 } ?? false)
+            return .run(pulls: pulls)
         case .finished(let outcome): finish(outcome, now, random)
         }
         return pause(from: now)
@@ -152,8 +154,8 @@ struct ScheduleMachine: Sendable {
 
     private mutating func finish(_ outcome: Outcome, _ now: Timestamp, _ random: Double) {
         // A run that was due has had its turn, whatever a hook made of it.
-        let hasPulled = directed.map { $0 || nextRun <= now } ?? pullsNext
-        directed = nil
+        let hasPulled = pulls || (isDirected && nextRun <= now)
+        isDirected = false
         isRequested = false
         nextPush = nil
         let bounds = schedule.retryAfter

@@ -149,6 +149,30 @@ struct ScheduleHookTests {
         #expect(setup.asked.value.filter { $0.reason == .timer }.isEmpty)
     }
 
+    @Test("a requested run pulls though a push was held for long, and a write before it begins holds it no more")
+    func requestAfterHeldPush() async throws {
+        let setup = try await Setup { question in
+            question.reason == .request || question.pending == 0
+                ? nil : .wait(until: question.now.advanced(by: .seconds(60)))
+        }
+        try await setup.running { runs async throws in
+            _ = await runs.next()
+            await setup.sleeps(.seconds(110))
+            try await setup.context.table("todos").insert(["id": "a"])
+            await setup.sleeps(.seconds(60))
+            setup.time.pass(.seconds(30))
+            setup.scheduler.syncNow()
+            setup.scheduler.changed()
+            let run = try #require(await runs.next())
+            #expect(run.push?.applied == 1 && run.pulls.count == 2)
+        }
+        var machine = ScheduleMachine(SyncSchedule(spread: .zero), now: setup.time.steady, random: 0)
+        _ = machine.handle(.requested, now: setup.time.steady, random: 0)
+        #expect(machine.reason(for: .changed) == .request)
+        #expect(machine.hold(until: setup.time.steady, now: setup.time.steady) == .wait(.seconds(1)))
+        #expect(machine.reason(for: .changed) == .change)
+    }
+
     @Test("one that always wants to push does so at the schedule's times")
     func alwaysPushes() async throws {
         let setup = try await Setup { _ in .push }

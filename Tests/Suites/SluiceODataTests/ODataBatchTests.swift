@@ -184,4 +184,39 @@ struct ODataBatchTests {
         let again = try fixture.body(of: 1)["requests"]?.elements ?? []
         #expect(again.map { $0["headers"]?["if-match"] } == ["*", "W/\"2\""])
     }
+
+    @Test("what was answered stays so where the rest, in another form, finds no connection or no answer")
+    func answersOfFirstForm() async throws {
+        for (cause, second) in [(RequestNotSent("refused"), [204, 503]), (nil, [204])] as [(RequestNotSent?, [JSON])] {
+            let first =
+                #"{"responses":[{"id":"1","status":204,"headers":{}},{"id":"2","status":428,"headers":{}}]}"#
+            let fixture = try ODataFixture(
+                .v4, ODataSettings(tables: ["Orders": ODataFixture.orders]),
+                [.json(200, first), .failure(SluiceError(.network, "no connection", cause: cause))])
+            let transport = try #require(
+                fixture.client.dialect.adapter?(try Endpoint(ODataFixture.base), fixture.script))
+            let document = #"""
+                {"requests":[{"id":"a","method":"DELETE","url":"tables/Orders/1","headers":{"If-Match":"W/\"2\""}},
+                {"id":"b","method":"DELETE","url":"tables/Orders/2"}]}
+                """#
+            let head = HTTPRequest(
+                method: .post, scheme: "http", authority: "odata.example", path: "/svc/tables/$batch")
+            let answer = try await transport.send(SyncRequest(head, body: MessageBody(bytes: Array(document.utf8))))
+            let responses = try answer.body.json["responses"]?.elements ?? []
+            #expect(responses.map { $0["status"] } == second)
+            #expect(fixture.sent.count == 2)
+        }
+    }
+
+    @Test("a row that cannot be read after an answer does not say that the change was not sent")
+    func readAfterAnswer() async throws {
+        let fixture = try ODataFixture(
+            .v4, nil,
+            [.json(409, ""), .failure(SluiceError(.network, "no connection", cause: RequestNotSent("refused")))])
+        let error = await #expect(throws: SluiceError.self) {
+            try await fixture.orders.insert(["id": "1", "Text": "a"])
+        }
+        #expect(error?.code == .network && error?.cause == nil)
+        #expect(fixture.sent.count == 2)
+    }
 }

@@ -70,8 +70,11 @@ struct BatchChange {
             let response: SyncResponse
             do {
                 response = try await send(batch)
-            } catch  where parts.contains(where: \.goesAlone) {
-                // The answers to changes sent by themselves must not be lost with the batch's answer.
+            } catch  where rounds > 0 || parts.contains(where: \.goesAlone) {
+                // The answers to what was sent before, in another batch or by itself, must not be lost with this one.
+                if let error = error as? SluiceError, error.cause is RequestNotSent {
+                    for index in open.joined() { parts[index].answer = ODataTransport.refusal(503, error.message) }
+                }
                 break
             }
             guard (200..<300).contains(response.status) else {
@@ -84,7 +87,7 @@ struct BatchChange {
             }
             let answers = Result { try batch.answers(in: response) }
             // As after a lost answer.
-            if case .failure = answers, parts.contains(where: \.goesAlone) { break }
+            if case .failure = answers, rounds > 0 || parts.contains(where: \.goesAlone) { break }
             var next: [Range<Int>] = []
             for (unit, answer) in zip(open, try answers.get()) {
                 if await take(answer, &parts, unit) { next.append(unit) }

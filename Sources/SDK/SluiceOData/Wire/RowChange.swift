@@ -211,7 +211,17 @@ struct RowChange {
     // MARK: After the change was sent
 
     /// Converts the service's answer to the answer to the request.
+    ///
+    /// - Throws: errors of reading the row afterwards. None of them says that the change was not sent.
     func settled(_ sent: Sent, _ response: SyncResponse) async throws -> SyncResponse {
+        do {
+            return try await converted(sent, response)
+        } catch let error as SluiceError where error.cause is RequestNotSent {
+            throw SluiceError(error.code, error.message, table: set.name, recordID: sent.id)
+        }
+    }
+
+    private func converted(_ sent: Sent, _ response: SyncResponse) async throws -> SyncResponse {
         guard (200..<300).contains(response.status) else {
             // Services report in many ways that a row of that key exists, perhaps from an earlier send. A failure (500)
             // may come after the change was done: if others change the row too, its state proves nothing, and the

@@ -71,7 +71,7 @@ format:
 # the package manager look again for files that were added to Sluice since. ONLY=live has two daemons and a server instead:
 # how long changes take between them at 100 a second, and what 10,000 idle streams cost. ONLY=growth draws docs/images/growth.png
 # from pulls and pushes of 1,000 to 1,000,000 rows. ONLY=load has a server hold 10,000
-# idle connections while 200 write.
+# idle connections while 200 write. ONLY=idle says how long the program takes to start, and what a daemon at rest holds.
 bench: setup-postgres
 ifeq ($(ONLY),live)
 	$(SWIFT) build -c release --product sluice
@@ -79,6 +79,9 @@ ifeq ($(ONLY),live)
 else ifeq ($(ONLY),load)
 	$(SWIFT) build -c release --product sluice
 	@SLUICE=.build/release/sluice .ci/daemon load 20000 10000
+else ifeq ($(ONLY),idle)
+	$(SWIFT) build -c release --product sluice
+	@SLUICE=.build/release/sluice .ci/daemon idle 10000
 else
 	@.ci/setup bench
 	cd Benchmarks && touch Package.swift && $(SWIFT) build -c release && ln -sf libsluice-c.so .build/release/libsluice.so

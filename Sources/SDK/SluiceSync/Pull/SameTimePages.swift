@@ -119,7 +119,7 @@ struct SameTimePages: Sendable {
         step = .along
         let skip = max(0, place - 1)
         if skip > 0 {
-            guard let first = page.rows.first, passed.contains(first), hasWhatFollowed(first.id, page) else {
+            guard let first = page.rows.first, passed.contains(first), hasWhatFollowed(first, page) else {
                 slips += 1
                 place = max(0, place - max(2, pageSize))
                 return .nothing
@@ -129,11 +129,13 @@ struct SameTimePages: Sendable {
         return .page(page, skip: skip)
     }
 
-    /// Whether a partial page beginning with that row has all rows that followed it on the page before. If not, rows
-    /// were removed, or come in another order than before.
-    private func hasWhatFollowed(_ row: RecordID, _ page: PullPage) -> Bool {
-        guard page.rows.count < pageSize, let place = trail.firstIndex(of: row) else { return true }
-        return Set(trail[(place + 1)...]).isSubset(of: page.rows.map(\.id))
+    /// Whether a page that begins with that row, and on which the group ends, has all rows that followed it on the page
+    /// before. If not, rows have left the group, or come in another order than before.
+    private func hasWhatFollowed(_ row: RowPage.Row, _ page: PullPage) -> Bool {
+        let ofGroup = page.rows.filter { $0.updatedAt == row.updatedAt }
+        let isEnd = page.rows.count < pageSize || ofGroup.count < page.rows.count
+        guard isEnd, let place = trail.firstIndex(of: row.id) else { return true }
+        return Set(trail[(place + 1)...]).isSubset(of: ofGroup.map(\.id))
     }
 
     /// Passes the rows of a page without a later time.

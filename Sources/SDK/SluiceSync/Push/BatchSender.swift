@@ -53,9 +53,10 @@ struct BatchSender: PageTransport {
         func answers(_ found: [String: Result<SyncResponse, any Error>]) -> RequestPage.Answers {
             parts.map { found[$0.id] ?? .failure(Self.noAnswer) }
         }
+        let verdict: BatchSupport.Verdict
         do {
             let response = try await forward(batch.request())
-            let verdict = support.note(response)
+            verdict = support.note(response)
             if verdict == .taken, !BatchSupport.saysNothingOfParts(response) {
                 return answers(batch.answers(in: response))
             }
@@ -66,7 +67,9 @@ struct BatchSender: PageTransport {
         } catch {
             return answers(batch.answers(.failure(error)))
         }
-        return await alone(requests)
+        let answers = await alone(requests)
+        // A server that took the batch for something else may have carried it out.
+        return verdict == .mistaken ? answers.map(\.ofRepeat) : answers
     }
 
     /// Sends the requests one after the other; none follows one that got no answer.
@@ -108,4 +111,19 @@ struct BatchSender: PageTransport {
     }
 
     private static var noAnswer: SluiceError { SluiceError(.brokenProtocol, "there is no answer to the request") }
+}
+
+extension Result<SyncResponse, any Error> {
+    /// The answer to a repeat of a request that may have been carried out: it proves nothing about that one.
+    fileprivate var ofRepeat: Self {
+        guard showsNothingDone else { return self }
+        switch self {
+        case .success(let response):
+            let message = "the server answered \(response.status), after a batch of which the outcome is unknown"
+            return .failure(SluiceError(.serverFailure, message, status: response.status))
+        case .failure(let error):
+            let error = SluiceError(wrapping: error)
+            return .failure(SluiceError(error.code, error.message))
+        }
+    }
 }

@@ -162,7 +162,7 @@ extension Result<SyncResponse, any Error> {
     fileprivate var isSuccess: Bool { (200..<300).contains((try? get())?.status ?? 0) }
 
     /// Whether it proves that the server has done nothing.
-    fileprivate var showsNothingDone: Bool {
+    var showsNothingDone: Bool {
         switch self {
         case .success(let response): AnswerStatus.showsNothingDone(response.status)
         case .failure(let error): (error as? SluiceError)?.cause is RequestNotSent

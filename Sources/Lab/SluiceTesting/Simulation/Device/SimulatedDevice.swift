@@ -148,7 +148,7 @@ final class SimulatedDevice: Sendable {
     }
 
     /// Returns a new id: the number of the device and a count.
-    private func newID() -> String {
+    func newID() -> String {
         state.withLock {
             $0.ids += 1
             return "\(index).\($0.ids)"

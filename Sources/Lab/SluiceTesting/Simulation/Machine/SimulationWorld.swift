@@ -66,6 +66,7 @@ final class SimulationWorld {
             try SimulatedDevice(index: $0.offset, kind: kind, open: $0.element, parts: parts)
         }
         for device in devices { try complete { try await device.start() } }
+        if parts.setting.adopts { try complete { [devices] in await devices[0].adopt() } }
     }
 
     private func act(_ action: SimulationAction) throws {

@@ -161,6 +161,7 @@ extension OracleState {
     /// known record, so a removed property stays until the next page.
     private func isState(_ copy: JSON, _ version: String) -> Bool {
         guard let state = history[Self.name(version)] else { return false }
+        if adopts, copy.names.allSatisfy({ $0 == columns.id || $0 == columns.version }) { return true }
         let copy = ids.known(copy)
         return isLike(state, copy) || tidiesPages && isLike(fields.tidied(state), copy)
     }

@@ -102,6 +102,8 @@ struct OracleState: Sendable {
     let keepsAuthors: Bool
     /// Whether a lagging replica of the server may answer reads.
     let hasReplicas: Bool
+    /// Whether a device began with an old SDK's store, which has of a changed record's base the id and version alone.
+    let adopts: Bool
     let ids: SimulatedIDs
 
     /// The requests of which the network delivered two copies and brought the second one's refusal, which shows no record.
@@ -114,11 +116,13 @@ struct OracleState: Sendable {
         devices: Int, columns: PushColumns, hasFilters: Bool,
         fields: SimulatedFields = SimulatedFields(areTwins: false),
         forgetsDeleted: Bool = false, mayChangeValues: Bool = false, tidiesPages: Bool = false,
-        keepsAuthors: Bool = false, hasReplicas: Bool = false, ids: SimulatedIDs = SimulatedIDs([])
+        keepsAuthors: Bool = false, hasReplicas: Bool = false, adopts: Bool = false,
+        ids: SimulatedIDs = SimulatedIDs([])
     ) {
         self.tidiesPages = tidiesPages
         self.keepsAuthors = keepsAuthors
         self.hasReplicas = hasReplicas
+        self.adopts = adopts
         self.ids = ids
         self.forgetsDeleted = forgetsDeleted
         self.columns = columns

@@ -14,7 +14,7 @@ final class SimulationOracle: Sendable {
                 devices: setting.devices, columns: columns, hasFilters: hasFilters, fields: setting.fields,
                 forgetsDeleted: forgetsDeleted, mayChangeValues: setting.traits.contains(.keepsTexts),
                 tidiesPages: setting.tidiesPages, keepsAuthors: setting.traits.contains(.keepsAuthors),
-                hasReplicas: setting.faults[.staleRead] != nil, ids: setting.ids))
+                hasReplicas: setting.faults[.staleRead] != nil, adopts: setting.adopts, ids: setting.ids))
     }
 
     /// The first invariant that did not hold.
@@ -65,6 +65,20 @@ final class SimulationOracle: Sendable {
     /// Notes that the operations have moved, and were discarded here.
     func moved(_ key: RecordKey, from device: Int, to other: Int) {
         state.withLock { $0.moved(key, from: device, to: other) }
+    }
+
+    /// Notes that the application has had the rows in an old SDK's store.
+    func hadBefore(_ rows: [JSON], in table: String, on device: Int) {
+        state.withLock { state in
+            for row in rows {
+                guard let id = row["id"]?.textID else { continue }
+                let key = RecordKey(table: table, id: state.ids.known(id))
+                for field in SimulatedFields.all {
+                    guard let value = state.fields.value(field, of: row) else { continue }
+                    state.devices[device].shown.insert(FieldValue(key: key, field: field, value: value))
+                }
+            }
+        }
     }
 
     /// Notes that the server's rows are those of a backup.

@@ -78,6 +78,8 @@ public struct SimulationSetting: Sendable, Hashable, Decodable, JSONPrinted {
     public var reconsiders = false
     /// Whether a hook of the application changes pulled rows.
     public var tidiesPages = false
+    /// Whether the first device begins with the store of an old SDK.
+    public var adopts = false
     /// Whether a codec of the application gives the properties that it writes another form for the server.
     public var translates = false
     /// The traits of the server.
@@ -106,7 +108,7 @@ public struct SimulationSetting: Sendable, Hashable, Decodable, JSONPrinted {
         case skews, shuffles, remembersRequests, takesBatches, batchSize, concurrency, tracksChanges, breaksTies
         case offersDigests, deletesForGood, reconcileEvery, usesTokens, users, makesGroups, dependency, keepsMemos
         case tellsTime, restartsToHeal, keepsApart, repairs, handsOver, restoresBackups, hookMishaps, queuePart
-        case makesTransactions, reconsiders, tidiesPages, translates, service, traits = "habits", faults
+        case makesTransactions, reconsiders, tidiesPages, adopts, translates, service, traits = "habits", faults
     }
 
     /// Reads a setting. Properties that an older story lacks have their defaults.

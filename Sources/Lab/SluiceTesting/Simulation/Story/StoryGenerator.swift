@@ -207,6 +207,8 @@ extension StoryGenerator {
         setting.tidiesPages = isDrawn()
         // Services read bodies in other formats, and this codec only JSON.
         setting.translates = isDrawn() && ODataVersion(rawValue: setting.wire) == nil && configuration.filters.isEmpty
+        // Only servers of these wires have had SDKs with stores of their own.
+        setting.adopts = isDrawn() && ODataVersion(rawValue: setting.wire) == nil
         agree(&setting)
     }
 
@@ -234,5 +236,7 @@ extension StoryGenerator {
         if setting.traits.contains(.untimedFirst) { setting.traits.remove(.untimedLast) }
         // A page with such a row cannot be translated.
         if setting.translates { setting.traits.remove(.hasOddRows) }
+        // An old store has neither memos nor values in another form.
+        if setting.keepsMemos || setting.translates || setting.traits.contains(.capitalIDs) { setting.adopts = false }
     }
 }

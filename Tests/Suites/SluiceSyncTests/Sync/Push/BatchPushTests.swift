@@ -141,6 +141,25 @@ struct BatchPushTests {
         #expect(device.server.rows("todos") == rows, "nothing was done twice")
     }
 
+    @Test(
+        "where a batch was carried out and its answer replaced, repeats that go alone prove nothing of it",
+        arguments: [429, 503])
+    func replacedAnswer(_ status: Int) async throws {
+        let device = try await device(.memory)
+        for id in ["a", "b"] { try await device.todos.insert(["id": JSON(id), "n": 1]) }
+        device.server.onRequest { request in
+            request.head.path == "/tables/$batch"
+                ? .answerAfter(.model(200, ["ok": true])) : .answer(.model(status, nil))
+        }
+        let result = try await device.context.push()
+        #expect(result.applied == 0)
+        try await device.todos.update(["id": "a", "n": 2])
+        device.server.onRequest(nil)
+        let second = try await device.context.push()
+        #expect(second.isClean && second.conflicts == 0, "\(second)")
+        #expect(device.server.rows("todos").mapValues { $0["n"] } == ["a": 2, "b": 1])
+    }
+
     @Test("a part that the answer leaves out is of unknown outcome and waits")
     func missingPart() async throws {
         let device = try await device(.memory)

@@ -38,7 +38,10 @@ extension SimulatedDevice {
 
     /// Returns how far the old SDK had pulled all items; nil where it does not say so.
     private func position() -> StoreAdoption.Position? {
-        guard parts.setting.queries == 1, parts.random.below(2) == 0 else { return nil }
+        // A server that does not tell its time is taken to have the device's: a wrong one lets a cursor go back, and read more.
+        guard parts.setting.queries == 1, parts.setting.tellsTime || parts.setting.skews.allSatisfy({ $0 == 0 }),
+            parts.random.below(2) == 0
+        else { return nil }
         let lag = Duration.seconds(parts.setting.commitLag)
         return StoreAdoption.Position(
             query: query("items", nil), name: "all", time: parts.clock.now.advanced(by: .zero - lag), recheck: [])

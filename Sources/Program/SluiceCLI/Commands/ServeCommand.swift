@@ -41,7 +41,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
         if let host { configuration.host = host }
         let logger = Logger(label: "sluice.serve") { DaemonLogHandler(label: $0, level: .warning, form: .text) }
-        let plugins = try await ServerPlugins(of: &configuration, logger: logger)
+        let meters = MeterRegistry()
+        let plugins = try await ServerPlugins(of: &configuration, logger: logger, metrics: meters)
         let backend = try await Backend(configuration, hooks: plugins.hooks, logger: logger)
         let following = Task { await plugins.follow() }
         defer { following.cancel() }
@@ -50,7 +51,7 @@ struct ServeCommand: AsyncParsableCommand {
                 line: "the database is not the one that was served last: \(Plain.count(count, "record")) stamped anew")
         }
         do {
-            try await serve(backend, logger)
+            try await serve(backend, meters, logger)
             try await backend.close()
         } catch {
             try? await backend.close()
@@ -58,8 +59,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    private func serve(_ backend: Backend, _ logger: Logger) async throws {
-        let (host, meters) = (backend.configuration.host, MeterRegistry())
+    private func serve(_ backend: Backend, _ meters: MeterRegistry, _ logger: Logger) async throws {
+        let host = backend.configuration.host
         let text: @Sendable () -> String = { PrometheusText.of(meters) }
         let output = OutputLines()
         var server = BackendServer(

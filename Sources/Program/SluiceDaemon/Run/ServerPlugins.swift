@@ -1,3 +1,4 @@
+public import CoreMetrics
 public import Logging
 internal import Sluice
 public import SluiceBackend
@@ -27,10 +28,12 @@ public struct ServerPlugins: Sendable {
     /// Loads the plugins and removes them from the configuration, as ``Backend`` requires. Their stored values (`kv`)
     /// last as long as the process.
     ///
+    /// - Parameter metrics: the factory of the plugins' and the releases' metrics; nil for the process's metrics system.
     /// - Throws: ``SluiceError`` of code `invalidArgument` that names the file and the place of a mistake in the
     ///   policy, a plugin or a secret, or a plugin without any of the tables.
     public init(
-        of configuration: inout BackendConfiguration, logger: Logger = Logger(label: "sluice.plugins")
+        of configuration: inout BackendConfiguration, logger: Logger = Logger(label: "sluice.plugins"),
+        metrics: (any MetricsFactory)? = nil
     ) async throws {
         (tables, self.logger) = (configuration.tables.map(\.name), logger)
         guard let named = configuration.plugins else {
@@ -38,9 +41,12 @@ public struct ServerPlugins: Sendable {
             return
         }
         let folder = named.secrets.map { SecretFolder(path: $0) }
-        let releases = try named.releases.map { try ServerReleases($0, beside: named, logger: logger) }
+        let releases = try named.releases.map {
+            try ServerReleases($0, beside: named, logger, metrics ?? MetricsSystem.factory)
+        }
         let options = PluginOptions(
-            logger: logger, transport: releases?.transport ?? AsyncHTTPTransport(), secret: { try folder?.secret($0) })
+            logger: logger, transport: releases?.transport ?? AsyncHTTPTransport(), secret: { try folder?.secret($0) },
+            metrics: metrics)
         let plugins =
             if let releases { try await releases.plugins(options) } else {
                 try await Plugins(policy: named.policy ?? "", options: options)

@@ -23,6 +23,7 @@ final class ServerReleases: Sendable {
     private let counter = DecisionCounter()
     private let claim: Mutex<PolicyFolderClaim?>
     private let logger: Logger
+    private let metrics: any MetricsFactory
 
     /// Reads the settings, and claims the folder if no other process has it.
     ///
@@ -30,7 +31,9 @@ final class ServerReleases: Sendable {
     ///   - path: a configuration file as a daemon's, of which `policy`, `tls` and `proxy` count.
     ///   - named: the plugins beside it: the installed policy and the secrets.
     /// - Throws: ``SluiceError`` of code `invalidArgument` with the place of a mistake.
-    init(_ path: String, beside named: BackendConfiguration.Plugins, logger: Logger) throws {
+    init(
+        _ path: String, beside named: BackendConfiguration.Plugins, _ logger: Logger, _ metrics: any MetricsFactory
+    ) throws {
         let source = SettingsSource(path: path)
         let values = SettingValues(try source.read().1, environment: source.environment)
         guard let fleet = try PolicySettings(values, store: nil) else {
@@ -47,7 +50,7 @@ final class ServerReleases: Sendable {
         }
         transport = try TransportSettings(values).transport()
         settings = PluginSettings(policy: named.policy, secrets: named.secrets, fleet: fleet)
-        (self.fleet, self.logger) = (fleet, logger)
+        (self.fleet, self.logger, self.metrics) = (fleet, logger, metrics)
         _ = try fleet.trust()
         claim = Mutex(try Self.claim(fleet.folder))
     }
@@ -75,7 +78,7 @@ final class ServerReleases: Sendable {
         if !leads { await followState(plugins) }
         do {
             let subject = PolicySubject(plugins: plugins, settings: settings, transport: transport, context: nil)
-            let follower = try PolicyFollower(subject, counter, logger, NOOPMetricsHandler.instance)
+            let follower = try PolicyFollower(subject, counter, logger, metrics)
             await follower?.run()
         } catch {
             logger.error("the releases are not followed: \(CommandText.reason(error))")

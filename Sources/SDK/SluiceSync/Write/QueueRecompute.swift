@@ -44,7 +44,7 @@ struct QueueRecompute {
         of successors: [TableOperation], from before: JSON?, onto target: JSON?, live: JSON? = nil, local: JSON?,
         mirror: JSON?
     ) -> [Step] {
-        var (before, target, restored) = (before, target, before)
+        var (before, target, restored, kept) = (before, target, before, target)
         return successors.enumerated().map { index, successor in
             let isLast = index == successors.count - 1
             let after = isLast ? local : successor.resultingRecord(local: local, mirror: mirror)
@@ -52,18 +52,20 @@ struct QueueRecompute {
             // brought back.
             let old = successor.kind == .undelete ? restored ?? after : before
             var result = after
-            if let after, let old, let target = target ?? (successor.kind == .undelete ? live : nil) {
+            // It brings back what the delete before it takes away; where that is no step, the server's record.
+            if successor.kind == .undelete { target = target ?? kept ?? live }
+            if let after, let old, let target {
                 result = Rebase.reapply(from: old, to: after, onto: target, system: columns.system)
             } else if after == nil, successor.kind == .undelete {
                 // The restored record was not known when the undelete was made.
-                result = target ?? live
+                result = target
             }
             // For a delete, the edit that it replaced.
             var folded = successor.kind == .delete ? successor.frozen : nil
             if let edit = folded, let old, let target {
                 folded = Rebase.reapply(from: old, to: edit, onto: target, system: columns.system)
             }
-            (before, target, restored) = (after, result, after ?? restored)
+            (before, target, restored, kept) = (after, result, after ?? restored, result ?? kept)
             return Step(
                 operation: successor, target: result, folded: folded, origin: old, overruled: successor.overruled)
         }

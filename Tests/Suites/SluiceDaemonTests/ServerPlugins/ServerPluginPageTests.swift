@@ -45,7 +45,8 @@ import Testing
         configuration.database = .memory
         #expect(configuration.plugins == .init(policy: "\(folder)/plugins.yaml"))
         await #expect(throws: SluiceError.self) { _ = try await Backend(configuration) }
-        let hooks = try await ServerPlugins(of: &configuration).hooks
+        let meters = MeterRegistry()
+        let hooks = try await ServerPlugins(of: &configuration, metrics: meters).hooks
         let server = try await PluginBackend(Backend(configuration, hooks: hooks))
         #expect(await server.send(.post, "/tables/orders", #"{"id":"1"}"#).error == "An order needs a customer.")
         let made = await server.send(.post, "/tables/orders", #"{"id":"1","customer":" Ann ","cost":5,"quantity":2}"#)
@@ -57,6 +58,7 @@ import Testing
         #expect(
             merged.status == 200 && merged.json["quantity"] == 2 && merged.json["state"] == "sent", "\(merged.text)")
         #expect(await server.send(.patch, "/tables/orders/1", #"{"quantity":9}"#).status == 403)
+        #expect(PrometheusText.of(meters).contains(/sluice_plugin_calls\S*\{[^}]*order-rules[^}]*\} [1-9]/))
     }
 
     @Test("a mistake in the configuration or the policy is told with its place, and stops the start")

@@ -1,3 +1,4 @@
+import HTTPTypes
 import SluiceCore
 import Testing
 
@@ -35,6 +36,30 @@ struct FoldedEditTests {
         #expect(try await device.queue() == ["update a pending"])
         #expect(try await device.context.push().isClean)
         #expect(device.remote("a") == ["id": "a", "n": 2, "m": 1])
+    }
+
+    @Test(
+        "after a decision about the insert, an undelete of its own brings back the decided record",
+        arguments: StoreKind.allCases, [false, true])
+    func decidedInsert(_ kind: StoreKind, _ discards: Bool) async throws {
+        let device = try await Device(kind, policy: .clientWins)
+        device.server.seed("todos", [["id": "a", "n": 1, "m": 1]])
+        let apart = OperationOptions(isMergeable: false)
+        _ = try await device.todos.insert(["id": "a", "n": 2], options: apart)
+        try await device.todos.delete(id: "a", options: apart)
+        try await device.todos.undelete(id: "a", options: apart)
+        device.server.onRequest { $0.head.method == .patch ? .answer(.model(503, nil)) : .none }
+        _ = try await device.context.push()
+        device.server.onRequest(nil)
+        #expect(try await device.local("a")?["n"] == 2)
+        if discards {
+            let delete = try #require(try await device.context.queue.operations().first { $0.kind == .delete })
+            try await device.context.queue.discard(delete.id)
+        }
+        for _ in 0..<2 { _ = try await device.context.push() }
+        #expect(try await device.local("a")?["n"] == 2)
+        #expect(device.remote("a")?["n"] == 2)
+        #expect(try await device.queue().isEmpty)
     }
 
     @Test("so it is for a delete that the server could not take yet", arguments: StoreKind.allCases)

@@ -119,7 +119,7 @@ extension OracleState {
             !undecidable.contains(operation.id), !mayBePast(authors[version], conflict),
             !(authors[version].map(refusedAsCopies.contains) ?? false),
             !bringsOthers(version, conflict, on: device), !sendsFormerAuthor(conflict, on: device),
-            !hidesFields(of: conflict)
+            !hidesFields(of: conflict), !isOfUnknownContent(conflict)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands after")
@@ -197,6 +197,12 @@ extension OracleState {
             fields.value($0, of: server) != nil && fields.value($0, of: base) == nil
         }
         return isHidden || fields.writesTidying(over: server, base)
+    }
+
+    /// Whether only the version of the base is known, as of a change from an old SDK's store: nothing shows what others have
+    /// changed, and a delete does not follow the effect of an earlier edit.
+    private func isOfUnknownContent(_ conflict: Conflict) -> Bool {
+        adopts && (conflict.base?.names.allSatisfy { $0 == columns.id || $0 == columns.version } ?? false)
     }
 
     private func stands(_ operation: String?, after author: String) -> Bool {

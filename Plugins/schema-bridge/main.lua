@@ -6,11 +6,22 @@ local to_server, to_local = {}, {}
 function to_server.none(value) return value end
 to_local.none = to_server.none
 
-function to_server.number_as_text(value) return type(value) == "number" and tostring(value) or value end
+-- The shortest text that reads back as that number; nil for a whole float that may stand for another integer.
+local function text_of(number)
+  if math.type(number) == "float" and number % 1 == 0 and math.abs(number) >= 2 ^ 53 then return nil end
+  local text = tostring(number)
+  for digits = 15, 17 do
+    if tonumber(text) == number then return text end
+    text = string.format("%." .. digits .. "g", number)
+  end
+  return tonumber(text) == number and text or nil
+end
+
+function to_server.number_as_text(value) return type(value) == "number" and text_of(value) or value end
 function to_local.number_as_text(value)
   local number = type(value) == "string" and #value <= 64 and tonumber(value)
   -- Only what comes back as it was: "007" is a text, however much it looks like a number.
-  return number and tostring(number) == value and number or value
+  return number and text_of(number) == value and number or value
 end
 
 function to_server.boolean_as_number(value)

@@ -120,7 +120,8 @@ extension Result<SyncResponse, any Error> {
         switch self {
         case .success(let response):
             let message = "the server answered \(response.status), after a batch of which the outcome is unknown"
-            return .failure(SluiceError(.serverFailure, message, status: response.status))
+            let code = SluiceError.Code(status: response.status) ?? .serverFailure
+            return .failure(SluiceError(code, message, status: response.status))
         case .failure(let error):
             let error = SluiceError(wrapping: error)
             return .failure(SluiceError(error.code, error.message))

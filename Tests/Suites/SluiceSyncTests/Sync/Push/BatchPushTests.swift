@@ -143,7 +143,7 @@ struct BatchPushTests {
 
     @Test(
         "where a batch was carried out and its answer replaced, repeats that go alone prove nothing of it",
-        arguments: [429, 503])
+        arguments: [401, 429, 503])
     func replacedAnswer(_ status: Int) async throws {
         let device = try await device(.memory)
         for id in ["a", "b"] { try await device.todos.insert(["id": JSON(id), "n": 1]) }
@@ -153,6 +153,7 @@ struct BatchPushTests {
         }
         let result = try await device.context.push()
         #expect(result.applied == 0)
+        #expect((result.end == .unauthorized) == (status == 401))
         try await device.todos.update(["id": "a", "n": 2])
         device.server.onRequest(nil)
         let second = try await device.context.push()

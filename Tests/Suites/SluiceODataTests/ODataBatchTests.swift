@@ -164,21 +164,26 @@ struct ODataBatchTests {
         #expect(operations.map(\.isUncertain) == [true, true])
     }
 
+    /// Sends a batch of the tables wire through the adapter, and returns the answers to its parts.
+    private func answers(to batch: String, of fixture: ODataFixture) async throws -> [JSON] {
+        let transport = try #require(
+            fixture.client.dialect.adapter?(try Endpoint(ODataFixture.base), fixture.script))
+        let head = HTTPRequest(method: .post, scheme: "http", authority: "odata.example", path: "/svc/tables/$batch")
+        let answer = try await transport.send(SyncRequest(head, body: MessageBody(bytes: Array(batch.utf8))))
+        return try answer.body.json["responses"]?.elements ?? []
+    }
+
     @Test("a service that wants a condition gets it for the whole set")
     func conditions() async throws {
         let settings = ODataSettings(tables: ["Orders": ODataFixture.orders])
         let wants = #"{"responses":[{"id":"1","status":428,"headers":{}}]}"#
         let done = #"{"responses":[{"id":"1","status":204,"headers":{}},{"id":"2","status":204,"headers":{}}]}"#
         let fixture = try ODataFixture(.v4, settings, [.json(200, wants), .json(200, done)])
-        let transport = try #require(
-            fixture.client.dialect.adapter?(try Endpoint(ODataFixture.base), fixture.script))
         let document = #"""
             {"requests":[{"id":"a","atomicityGroup":"g","method":"DELETE","url":"tables/Orders/1"},
             {"id":"b","atomicityGroup":"g","method":"DELETE","url":"tables/Orders/2","headers":{"If-Match":"W/\"2\""}}]}
             """#
-        let head = HTTPRequest(method: .post, scheme: "http", authority: "odata.example", path: "/svc/tables/$batch")
-        let answer = try await transport.send(SyncRequest(head, body: MessageBody(bytes: Array(document.utf8))))
-        let responses = try answer.body.json["responses"]?.elements ?? []
+        let responses = try await answers(to: document, of: fixture)
         #expect(responses.map { $0["id"] } == ["a", "b"])
         #expect(responses.map { $0["status"] } == [204, 204])
         let again = try fixture.body(of: 1)["requests"]?.elements ?? []
@@ -193,16 +198,11 @@ struct ODataBatchTests {
             let fixture = try ODataFixture(
                 .v4, ODataSettings(tables: ["Orders": ODataFixture.orders]),
                 [.json(200, first), .failure(SluiceError(.network, "no connection", cause: cause))])
-            let transport = try #require(
-                fixture.client.dialect.adapter?(try Endpoint(ODataFixture.base), fixture.script))
             let document = #"""
                 {"requests":[{"id":"a","method":"DELETE","url":"tables/Orders/1","headers":{"If-Match":"W/\"2\""}},
                 {"id":"b","method":"DELETE","url":"tables/Orders/2"}]}
                 """#
-            let head = HTTPRequest(
-                method: .post, scheme: "http", authority: "odata.example", path: "/svc/tables/$batch")
-            let answer = try await transport.send(SyncRequest(head, body: MessageBody(bytes: Array(document.utf8))))
-            let responses = try answer.body.json["responses"]?.elements ?? []
+            let responses = try await answers(to: document, of: fixture)
             #expect(responses.map { $0["status"] } == second)
             #expect(fixture.sent.count == 2)
         }

@@ -52,7 +52,8 @@ struct QueueRecompute {
             // brought back.
             let old = successor.kind == .undelete ? restored ?? after : before
             var result = after
-            // It brings back what the delete before it takes away; where that is no step, the server's record.
+            // An undelete restores the record that the delete before it removes. If that delete waits before the first step,
+            // this is the server's record.
             if successor.kind == .undelete { target = target ?? kept ?? live }
             if let after, let old, let target {
                 result = Rebase.reapply(from: old, to: after, onto: target, system: columns.system)

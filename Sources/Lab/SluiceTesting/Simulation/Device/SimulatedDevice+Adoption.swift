@@ -53,27 +53,30 @@ extension SimulatedDevice {
         var known: JSON = ["id": JSON(id)]
         known[version] = row[version]
         guard parts.random.below(3) > 0 else {
-            return plan(.delete, .delete, id, record: nil, fields: [:], base: known, mirror: row)
+            return plan(.delete, id, record: nil, fields: [:], base: known, mirror: row)
         }
         let fields = ["a": parts.oracle.newValue()]
         var record = row
         for (name, value) in parts.setting.fields.members(fields) { record[name] = value }
-        return plan(.update, .update, id, record: record, fields: fields, base: known, mirror: known)
+        return plan(.update, id, record: record, fields: fields, base: known, mirror: known)
     }
 
     private func insert(_ id: RecordID) -> (StoreAdoption.Change, SimulatedEdit) {
         let fields = ["a": parts.oracle.newValue(), "b": parts.oracle.newValue()]
         var record: JSON = ["id": JSON(id), "group": 1]
         for (name, value) in parts.setting.fields.members(fields) { record[name] = value }
-        return plan(.insert, .insert, id, record: record, fields: fields, base: nil, mirror: nil)
+        return plan(.insert, id, record: record, fields: fields, base: nil, mirror: nil)
     }
 
+    /// Returns the change, with its edit for the checker. One in three may have been sent, and the server has made half of
+    /// these.
     private func plan(
-        _ kind: TableOperation.Kind, _ edit: SimulationAction.Kind, _ id: RecordID, record: JSON?,
-        fields: [String: Int64], base: JSON?, mirror: JSON?
+        _ edit: SimulationAction.Kind, _ id: RecordID, record: JSON?, fields: [String: Int64], base: JSON?,
+        mirror: JSON?
     ) -> (StoreAdoption.Change, SimulatedEdit) {
         var operation = TableOperation(
-            id: newID(), sequence: 0, table: "items", recordID: id, kind: kind, createdAt: parts.clock.now)
+            id: newID(), sequence: 0, table: "items", recordID: id,
+            kind: TableOperation.Kind(rawValue: edit.rawValue) ?? .update, createdAt: parts.clock.now)
         if parts.random.below(3) == 0 {
             operation.attempts = 1
             operation.isUncertain = true

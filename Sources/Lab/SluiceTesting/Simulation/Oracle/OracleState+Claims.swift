@@ -119,7 +119,7 @@ extension OracleState {
             !undecidable.contains(operation.id), !mayBePast(authors[version], conflict),
             !(authors[version].map(refusedAsCopies.contains) ?? false),
             !bringsOthers(version, conflict, on: device), !sendsFormerAuthor(conflict, on: device),
-            !hidesFields(of: conflict), !isOfUnknownContent(conflict)
+            !hidesFields(of: conflict), !hasUnknownBase(conflict)
         {
             violate(
                 .atomicity, "device \(device): \(operation.requestID) conflicts with \(author), which it stands after")
@@ -199,11 +199,9 @@ extension OracleState {
         return isHidden || fields.writesTidying(over: server, base)
     }
 
-    /// Whether only the version of the base is known, as of a change from an old SDK's store: nothing shows what others have
-    /// changed, and a delete does not follow the effect of an earlier edit.
-    private func isOfUnknownContent(_ conflict: Conflict) -> Bool {
-        adopts && (conflict.base?.names.allSatisfy { $0 == columns.id || $0 == columns.version } ?? false)
-    }
+    /// Whether the base's content is unknown. Then nothing shows the changes of others, and a delete does not follow the
+    /// effect of an earlier edit.
+    private func hasUnknownBase(_ conflict: Conflict) -> Bool { conflict.base.map(isOfOldStore) ?? false }
 
     private func stands(_ operation: String?, after author: String) -> Bool {
         operation.flatMap { heritages[$0] }?.contains(author) ?? false

@@ -161,9 +161,14 @@ extension OracleState {
     /// known record, so a removed property stays until the next page.
     private func isState(_ copy: JSON, _ version: String) -> Bool {
         guard let state = history[Self.name(version)] else { return false }
-        if adopts, copy.names.allSatisfy({ $0 == columns.id || $0 == columns.version }) { return true }
+        if isOfOldStore(copy) { return true }
         let copy = ids.known(copy)
         return isLike(state, copy) || tidiesPages && isLike(fields.tidied(state), copy)
+    }
+
+    /// Whether the copy is the base of a change from an old SDK's store: id and version alone.
+    func isOfOldStore(_ copy: JSON) -> Bool {
+        adopts && copy.names.allSatisfy { $0 == columns.id || $0 == columns.version }
     }
 
     private func isLike(_ state: JSON, _ copy: JSON) -> Bool {
